@@ -9,22 +9,25 @@ from typing import Any
 
 from scheduler_sim.engine.core import loop
 from scheduler_sim.engine.core.calling import HANDLERS
+from scheduler_sim.engine.core.jit import COMPILED
+from scheduler_sim.engine.core.machine_code import RAISED, compiled_at
 from scheduler_sim.engine.engine import FullCore
 from scheduler_sim.engine.rules.own_scheduler.state import ENDED, STARTED, SUBMITTED
-from scheduler_sim.errors import ConfigError, InputError
+from scheduler_sim.errors import ConfigError
 from scheduler_sim.schedulers.job import Jobs
-from scheduler_sim.schedulers.view import UnlawfulError, View
+from scheduler_sim.schedulers.unlawful import UnlawfulError
+from scheduler_sim.schedulers.view import View
 from scheduler_sim.system.system import System
-
-FAILED = -1
-"""What a function of Numba's returns when it raises."""
 
 TOLD = {SUBMITTED: "on_submit", ENDED: "on_end", STARTED: "on_start"}
 """Which method is told of what."""
 
+MARK = "__compiled_scheduler__"
+"""What a class has that is to be compiled."""
+
 
 class Caller:
-    """Makes the passes of a scheduler that is written in Python.
+    """Lets the loop work, which calls a scheduler in each pass.
 
     Attributes
     ----------
@@ -34,27 +37,66 @@ class Caller:
 
     def __init__(self, scheduler: Any, system: System) -> None:
         self.scheduler, self.trace = scheduler, Jobs(system)
+
+    def drive(self, core: FullCore, until: int, steps: int) -> None:
+        """Let the loop work, as ``loop.drive``.
+
+        Raises ConfigError for what fails in the user's file, UnlawfulError for what can never be, each with
+        the line.
+        """
+        self.trace.core = core
+        self.make_ready(core)
+        try:
+            loop.drive(core, until, steps)
+        except Exception as error:
+            raise self.told(error, int(core.clock.now)) from error
+        finally:
+            self.give_back()
+
+    def make_ready(self, core: FullCore) -> None:
+        """Write where the core finds the scheduler."""
+        raise NotImplementedError
+
+    def give_back(self) -> None:
+        """The loop has returned."""
+
+    def told(self, error: Exception, now: int) -> Exception:
+        """Say what went wrong, and in which line of the user's; Ctrl-C stays what it is."""
+        kind = type(self.scheduler)
+        place = f"{_place_in(error, kind)}: "
+        if isinstance(error, UnlawfulError):
+            return UnlawfulError(f"{place}{error}")
+        text = f"{place}{kind.__name__} fails at {now} s: {type(error).__name__}: {error}"
+        return ConfigError(text)
+
+
+class PythonCaller(Caller):
+    """Calls a scheduler that is written in Python."""
+
+    def __init__(self, scheduler: Any, system: System) -> None:
+        super().__init__(scheduler, system)
         self._view = View(self.trace)
         self._tells = {kind: getattr(scheduler, name, None) for kind, name in TOLD.items()}
+        self._hears = any(self._tells.values())
         self._error: BaseException | None = None
         prototype = ctypes.PYFUNCTYPE(ctypes.c_int32, *[ctypes.c_void_p] * 3)
         self._function = prototype(self._called)
         self._address = ctypes.cast(self._function, ctypes.c_void_p).value or 0
         HANDLERS[self._address] = self._make_pass
 
-    def drive(self, core: FullCore, until: int, steps: int) -> None:
-        """Let the loop work, as ``loop.drive``. Raises what the scheduler raises, with its place."""
+    def make_ready(self, core: FullCore) -> None:
+        """The core calls back into Python."""
         core.own_scheduler.at.address = self._address
         self._asked, self._log = core.own_scheduler.at, core.own_scheduler.log
-        self._view.look_at(core)
         self._error = None
-        try:
-            loop.drive(core, until, steps)
-        except Exception as error:
-            cause = self._error or error
-            if not isinstance(cause, Exception):  # Ctrl-C
-                raise cause from None
-            raise self._told(cause) from cause
+        self._view.look_at(core)
+
+    def told(self, error: Exception, now: int) -> Exception:
+        """Say what went wrong in Python, where compiled code knows only that something did."""
+        cause = self._error or error
+        if not isinstance(cause, Exception):  # Ctrl-C
+            raise cause from None
+        return super().told(cause, now)
 
     def _called(self, returned: Any, failure: Any, core: Any) -> int:
         """Make a pass for compiled code, which goes back to Python at once where it fails."""
@@ -63,41 +105,48 @@ class Caller:
         except BaseException as error:
             self._error = error
             ctypes.c_void_p.from_address(failure).value = None
-            return FAILED
+            return RAISED
         return 0
 
     def _make_pass(self, _: Any = None) -> None:
         """Tell it what has happened, let it say who starts, tell it who did."""
-        view = self._view
-        view.begin()
+        self._view.begin()
+        if not self._hears:
+            self.scheduler.schedule(self._view)
+            return
         told = self._tell(0)
-        self.scheduler.schedule(view)
+        self.scheduler.schedule(self._view)
         self._tell(told)
 
     def _tell(self, first: int) -> int:
         """Tell it of the log from an entry on; returns how many entries there are."""
-        asked = self._asked["told"].item()
-        if asked > first and any(self._tells.values()):
-            for kind, number in self._log[first:asked].tolist():
-                if tell := self._tells[kind]:
-                    tell(self._view, self.trace[number])
-        return asked
+        last = int(self._asked.told)
+        for kind, number in self._log[first:last].tolist():
+            if tell := self._tells[kind]:
+                tell(self._view, self.trace[number])
+        return last
 
-    def _told(self, error: BaseException) -> InputError:
-        """Say what went wrong, and in which line of the user's."""
-        kind = type(self.scheduler)
-        place = _place_in(error, kind)
-        if isinstance(error, UnlawfulError):
-            return UnlawfulError(f"{place}{error}")
-        text = f"{place}{kind.__name__} fails at {self._view.now} s: {type(error).__name__}: {error}"
-        return ConfigError(text)
+
+def caller_of(scheduler: Any, system: System) -> Caller:
+    """Return what calls a scheduler: compiled, if its class asks for it and anything is."""
+    if COMPILED and getattr(type(scheduler), MARK, False):
+        from scheduler_sim.schedulers.compiling import CompiledCaller
+
+        return CompiledCaller(scheduler, system)
+    return PythonCaller(scheduler, system)
+
+
+def file_of(kind: type) -> str:
+    """Return the file that a class stands in; what Python calls it, where it was written at a prompt."""
+    try:
+        return inspect.getfile(kind)
+    except (OSError, TypeError):
+        return kind.__module__
 
 
 def _place_in(error: BaseException, kind: type) -> str:
-    """The last line of the file of a class that an error came through, as ``file:line: ``."""
-    try:
-        file = inspect.getfile(kind)
-    except (OSError, TypeError):  # a class that was written at a prompt
-        return ""
+    """The last line in the file of a class that an error came through."""
+    file = file_of(kind)
     lines = [frame.lineno for frame in extract_tb(error.__traceback__) if frame.filename == file]
-    return f"{file}:{lines[-1]}: " if lines else f"{file}: "
+    lines += [line for name, line in compiled_at(error) if name == file]
+    return f"{file}:{lines[-1]}" if lines else file

@@ -10,27 +10,11 @@ import numpy as np
 from scheduler_sim.engine.core.state import INF
 from scheduler_sim.engine.engine import FullCore
 from scheduler_sim.engine.rules.own_scheduler import asking
-from scheduler_sim.errors import InputError
 from scheduler_sim.schedulers.job import Job, Jobs, Placement
+from scheduler_sim.schedulers.unlawful import refused
 
 NEVER = INF
 """Later than anything that happens."""
-
-LAWS = {
-    asking.NOT_PENDING: "it is not pending: it has not been submitted, or nodes are reserved for it",
-    asking.RUNS: "it runs already; a job starts once",
-    asking.OVER: "it is over",
-    asking.IS_HELD: "it is held; release it first",
-    asking.NOT_ITS_PLACEMENT: "the placement is none of its own; allowed: those of job.placements",
-    asking.IN_THE_PAST: "that time is past",
-    asking.TOO_MANY: "more times to be woken at are waited for than there are jobs, and 1,024 more",
-}
-"""Why what was asked for can never be, by the answer of the core."""
-
-
-class UnlawfulError(InputError):
-    """A scheduler asked for what can never be: the text names the job and the law."""
-
 
 class Queue(Sequence[Job]):
     """Jobs that wait, in the order of the policy; those that start leave it at once."""
@@ -163,7 +147,7 @@ class View:
         """Have a pass made at a time (s), whatever happens."""
         answer = asking.ask_wake_at(self._core, time)
         if answer < 0:
-            raise UnlawfulError(f"wake_at({time}) at {self.now} s: {LAWS[answer]}")
+            raise refused(f"wake_at({time})", None, self.now, answer)
 
     def hold(self, job: Job) -> None:
         """Hold a job: it is in no queue from the next pass on, until ``release``."""
@@ -177,7 +161,7 @@ class View:
         return asking.ask_release(self._core, job.number) == asking.DONE
 
     def _refuse(self, what: str, job: Job, answer: int) -> NoReturn:
-        raise UnlawfulError(f"{what}: job {job.id} at {self.now} s: {LAWS[answer]}")
+        raise refused(what, job.id, self.now, answer)
 
 
 def _number(placement: Placement | None) -> int:

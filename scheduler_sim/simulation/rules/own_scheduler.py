@@ -26,9 +26,9 @@ class OwnScheduler(Numbers):
         self.needed = run.policy.scheduler is not None
         self.caller: Caller | None = None
         if self.needed:
-            from scheduler_sim.schedulers.caller import Caller
+            from scheduler_sim.schedulers.caller import caller_of
 
-            self.caller = Caller(run.policy.own_scheduler(), run.system)
+            self.caller = caller_of(run.policy.own_scheduler(), run.system)
 
     def room(self, sizes: Sizes) -> int:
         """For every job."""

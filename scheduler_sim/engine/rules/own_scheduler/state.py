@@ -29,6 +29,8 @@ class Asked(Record):
     planned: int  # 1 = the profiles hold the plan of this pass
     reserved: int  # reservations of this pass
     holding: int  # jobs that are to be held when this pass is over
+    broken: int  # the law that compiled code would break, and by which job
+    broken_by: int
 
 
 class Told:

@@ -1,0 +1,136 @@
+"""A scheduler of the user's own, compiled: its methods run inside the loop, its state is a structure in memory."""
+
+from __future__ import annotations
+
+import re
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+from numba.core.errors import NumbaError
+
+from scheduler_sim.engine.engine import FullCore
+from scheduler_sim.engine.rules.own_scheduler.taught import address_field, address_for, kind_of
+from scheduler_sim.errors import ConfigError
+from scheduler_sim.schedulers.caller import TOLD, Caller, file_of
+from scheduler_sim.schedulers.unlawful import refused
+from scheduler_sim.system.system import System
+
+PLACE = re.compile(r"at (\S+) \((\d+)\)")
+"""How Numba names a line."""
+
+CODES: dict[Any, str] = {bool | np.bool_: "?", int | np.integer: "i8", float | np.floating: "f8"}
+"""How numbers lie in memory."""
+
+
+class CompiledCaller(Caller):
+    """Calls the compiled methods of a scheduler, which has the state it came to when the loop returns."""
+
+    def __init__(self, scheduler: Any, system: System) -> None:
+        super().__init__(scheduler, system)
+        kind = type(scheduler)
+        self._state = State(scheduler)
+        self._kind = kind_of(kind.__name__, self._state.layout, self._state.arrays, _methods_of(kind))
+        self._addresses: dict[Any, int] = {}
+
+    def make_ready(self, core: FullCore) -> None:
+        """The methods are compiled for each kind of core. Raises ConfigError for what does not compile."""
+        if core.shape not in self._addresses:
+            try:
+                self._addresses[core.shape] = address_for(core, self._kind)
+            except NumbaError as error:
+                raise _not_compiled(type(self.scheduler), str(error)) from error
+        at = core.own_scheduler.at
+        at.address, at.own, at.broken = self._addresses[core.shape], self._state.address, 0
+        self._state.take()
+
+    def give_back(self) -> None:
+        """Python sees the state."""
+        self._state.give_back()
+
+    def told(self, error: Exception, now: int) -> Exception:
+        """Say what went wrong; of what is unlawful, which law it was."""
+        at = self.trace.core.own_scheduler.at
+        if at.broken == 0:
+            return super().told(error, now)
+        job = None if at.broken_by < 0 else self.trace.id_of(int(at.broken_by))
+        unlawful = refused(type(self.scheduler).__name__, job, now, int(at.broken))
+        return super().told(unlawful.with_traceback(error.__traceback__), now)
+
+
+class State:
+    """The numbers and arrays of a scheduler, in memory for compiled code.
+
+    Attributes
+    ----------
+    layout : of the numbers, and of the addresses of arrays
+    arrays : those, by name
+
+    Raises ConfigError for an attribute that is anything else.
+    """
+
+    def __init__(self, scheduler: Any) -> None:
+        kind, values = type(scheduler), _attributes(scheduler)
+        self._scheduler = scheduler
+        self.arrays = {name: value for name, value in values.items() if isinstance(value, np.ndarray)}
+        self._numbers = [name for name in values if name not in self.arrays]
+        fields = [(name, _code_of(kind, name, values[name])) for name in self._numbers]
+        fields += [(address_field(name), "i8") for name in self.arrays]
+        self.layout = np.dtype(fields or [("nothing", "i8")], align=True)
+        self._memory = np.zeros(1, dtype=self.layout)
+
+    @property
+    def address(self) -> int:
+        """Where it stands."""
+        return int(self._memory.ctypes.data)
+
+    def take(self) -> None:
+        """Compiled code sees the state."""
+        for name in self._numbers:
+            self._memory[name] = getattr(self._scheduler, name)
+        for name in self.arrays:
+            self._memory[address_field(name)] = getattr(self._scheduler, name).ctypes.data
+
+    def give_back(self) -> None:
+        """Python sees the state."""
+        for name in self._numbers:
+            setattr(self._scheduler, name, self._memory[name][0].item())
+
+
+def _attributes(scheduler: Any) -> dict[str, Any]:
+    """What a scheduler has of its own, and of its class if it is a number."""
+    names = [name for name in dir(type(scheduler)) if not name.startswith("__")]
+    of_class = {name: getattr(type(scheduler), name) for name in names}
+    numbers = {name: value for name, value in of_class.items() if isinstance(value, bool | int | float)}
+    return numbers | vars(scheduler)
+
+
+def _code_of(kind: type, name: str, value: Any) -> str:
+    for wanted, code in CODES.items():
+        if isinstance(value, wanted):
+            return code
+    raise ConfigError(
+        f"{file_of(kind)}: compiled scheduler {kind.__name__}: self.{name}: found {type(value).__name__};"
+        " allowed: int, float, bool, arrays of numbers"
+    )
+
+
+def _methods_of(kind: type) -> dict[str, FunctionType]:
+    """The methods of a scheduler, and one that does nothing for each that it need not have."""
+    found = {name: getattr(kind, name) for name in dir(kind) if not name.startswith("__")}
+    methods = {name: value for name, value in found.items() if isinstance(value, FunctionType)}
+    return {**dict.fromkeys(TOLD.values(), _nothing), **methods}
+
+
+def _nothing(self: Any, view: Any, job: Any) -> None:
+    """It need not hear of that."""
+
+
+def _not_compiled(kind: type, text: str) -> ConfigError:
+    """Say what does not compile, and in which line of the user's."""
+    file = file_of(kind)
+    lines = [line for name, line in PLACE.findall(text) if name == file or file.endswith(name.lstrip("./"))]
+    said = [line for line in text.splitlines() if line.strip() and not line.startswith("Failed in nopython")]
+    place = f"{file}:{lines[0]}" if lines else file
+    why = said[0].strip() if said else text
+    return ConfigError(f"{place}: {kind.__name__} cannot be compiled: {why}; plain Python without @compiled can be")
