@@ -7,7 +7,6 @@ from types import FunctionType
 from typing import Any
 
 import numpy as np
-from numba.core.errors import NumbaError
 
 from scheduler_sim.engine.engine import FullCore
 from scheduler_sim.engine.rules.own_scheduler.taught import address_field, address_for, kind_of
@@ -18,6 +17,12 @@ from scheduler_sim.system.system import System
 
 PLACE = re.compile(r"at (\S+) \((\d+)\)")
 """How Numba names a line."""
+
+FAILED = "Failed in nopython mode pipeline"
+"""After the last of these Numba says what is wrong."""
+
+OF_TYPES = re.compile(r" of Reference\w+")
+"""What our types are called beside what a reader knows."""
 
 CODES: dict[Any, str] = {bool | np.bool_: "?", int | np.integer: "i8", float | np.floating: "f8"}
 """How numbers lie in memory."""
@@ -38,8 +43,8 @@ class CompiledCaller(Caller):
         if core.shape not in self._addresses:
             try:
                 self._addresses[core.shape] = address_for(core, self._kind)
-            except NumbaError as error:
-                raise _not_compiled(type(self.scheduler), str(error)) from error
+            except Exception as error:  # whatever the compiler has to say of the user's file
+                raise _not_compiled(type(self.scheduler), error) from error
         at = core.own_scheduler.at
         at.address, at.own, at.broken = self._addresses[core.shape], self._state.address, 0
         self._state.take()
@@ -126,11 +131,11 @@ def _nothing(self: Any, view: Any, job: Any) -> None:
     """It need not hear of that."""
 
 
-def _not_compiled(kind: type, text: str) -> ConfigError:
+def _not_compiled(kind: type, error: Exception) -> ConfigError:
     """Say what does not compile, and in which line of the user's."""
-    file = file_of(kind)
+    file, text = file_of(kind), str(error)
     lines = [line for name, line in PLACE.findall(text) if name == file or file.endswith(name.lstrip("./"))]
-    said = [line for line in text.splitlines() if line.strip() and not line.startswith("Failed in nopython")]
+    said = [line.strip() for line in text.rpartition(FAILED)[2].splitlines()[1:] if line.strip()]
+    why = OF_TYPES.sub("", said[0] if said else text)
     place = f"{file}:{lines[0]}" if lines else file
-    why = said[0].strip() if said else text
-    return ConfigError(f"{place}: {kind.__name__} cannot be compiled: {why}; plain Python without @compiled can be")
+    return ConfigError(f"{place}: {kind.__name__} cannot be compiled: {why} (without @compiled it is plain Python)")

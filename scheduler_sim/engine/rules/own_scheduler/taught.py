@@ -15,6 +15,7 @@ import numpy as np
 from numba import carray
 from numba.core import cgutils, types
 from numba.core.datamodel import models
+from numba.core.errors import TypingError
 from numba.core.imputils import (
     RefType,
     iternext_impl,
@@ -107,7 +108,7 @@ class StateType(types.Type):
         self.fields = {
             key: (from_dtype(kind), offset) for key, (kind, offset, *_) in (layout.fields or {}).items()
         }
-        super().__init__(f"state of {name} {id(self)}")
+        super().__init__(f"{name} of Reference{id(self)}")
 
 
 class _OfCore(models.PrimitiveModel):
@@ -151,6 +152,8 @@ def core_of(typing_context: Any, view: Any) -> Any:
 @intrinsic
 def number_of(typing_context: Any, job: Any) -> Any:
     """Return the row of a job."""
+    if not isinstance(job, JobType):
+        raise TypingError(f"found {job} for a job; allowed: a job of view.queue or view.running")
 
     def generated(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return cgutils.create_struct_proxy(job)(context, builder, value=arguments[0]).number
