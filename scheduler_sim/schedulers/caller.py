@@ -8,7 +8,7 @@ from traceback import extract_tb
 from typing import Any
 
 from scheduler_sim.engine.core import loop
-from scheduler_sim.engine.core.calling import HANDLERS
+from scheduler_sim.engine.core.calling import PROTOTYPE
 from scheduler_sim.engine.core.jit import COMPILED
 from scheduler_sim.engine.core.machine_code import RAISED, compiled_at
 from scheduler_sim.engine.engine import FullCore
@@ -79,10 +79,8 @@ class PythonCaller(Caller):
         self._tells = {kind: getattr(scheduler, name, None) for kind, name in TOLD.items()}
         self._hears = any(self._tells.values())
         self._error: BaseException | None = None
-        prototype = ctypes.PYFUNCTYPE(ctypes.c_int32, *[ctypes.c_void_p] * 3)
-        self._function = prototype(self._called)
+        self._function = PROTOTYPE(self._called)
         self._address = ctypes.cast(self._function, ctypes.c_void_p).value or 0
-        HANDLERS[self._address] = self._make_pass
 
     def make_ready(self, core: FullCore) -> None:
         """The core calls back into Python."""
@@ -99,16 +97,16 @@ class PythonCaller(Caller):
         return super().told(cause, now)
 
     def _called(self, returned: Any, failure: Any, core: Any) -> int:
-        """Make a pass for compiled code, which goes back to Python at once where it fails."""
+        """Make a pass for the core, which goes back to who called it at once where it fails."""
         try:
-            self._make_pass(core)
+            self._make_pass()
         except BaseException as error:
             self._error = error
             ctypes.c_void_p.from_address(failure).value = None
             return RAISED
         return 0
 
-    def _make_pass(self, _: Any = None) -> None:
+    def _make_pass(self) -> None:
         """Tell it what has happened, let it say who starts, tell it who did."""
         self._view.begin()
         if not self._hears:

@@ -109,7 +109,7 @@ class View:
         return asking.ask_fits(self._core, job.number, _number(placement))
 
     def start(self, job: Job, placement: Placement | None = None) -> bool:
-        """Start a job now, in a placement or in the first of its list that fits.
+        """Start a job now, in a placement; by default in that in which the plan has it start, or the first that fits.
 
         False, and nothing has changed, if it does not fit now. Raises UnlawfulError for a job that can
         not start whatever is free: it is not pending, held, or has no such placement.

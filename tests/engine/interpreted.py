@@ -67,6 +67,7 @@ def _plain_modules() -> dict[str, Any]:
         "core.operations",
         "rules.holds",
         "rules.holes",
+        "rules.own_scheduler.asking",
         "rules.shared_nodes.service",
         "rules.slurm.operations",
         "rules.slurm.outages",

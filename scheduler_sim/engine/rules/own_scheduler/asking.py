@@ -42,12 +42,17 @@ class AskingCore(OwnCore, NodePlanCore):
 
 @part
 def start_now(core: AskingCore, row: int, placement: int) -> int:
-    """Start a job in a placement, -1 = the first that fits; NOT_NOW if it does not fit now."""
+    """Start a job in a placement; NOT_NOW if it does not fit now.
+
+    -1 = in the one in which the plan of this pass has it start now, else in the first that fits.
+    """
     answer = may_be_asked_of(core, row, placement)
     if answer < 0:
         return answer
     if placement >= 0:
         return DONE if _starts(core, row, placement) else NOT_NOW
+    if core.own_scheduler.at.planned and _starts_by_plan(core, row):
+        return DONE
     for one in range(core.jobs[row].first, core.jobs[row].last):
         if _starts(core, row, one):
             return DONE
@@ -85,6 +90,13 @@ def fits_now(core: AskingCore, row: int, placement: int) -> bool:
         if fits(core, one):
             return True
     return False
+
+
+@part
+def _starts_by_plan(core: AskingCore, row: int) -> bool:
+    """Start a job that by the plan of this pass starts now."""
+    best = _best(core, row)
+    return _slot(core, row, best, core.clock.now) == core.clock.now and _starts(core, row, best)
 
 
 @part
