@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from scheduler_sim.engine.core.state import RUNNING
+from scheduler_sim.engine.core.state import RUNNING, WAITING
 from scheduler_sim.engine.engine import FullCore
 from scheduler_sim.errors import InputError, did_you_mean
 from scheduler_sim.placement.placements import Placements
@@ -48,7 +48,7 @@ class Job:
     def __init__(self, jobs: Jobs, number: int) -> None:
         core = jobs.core
         it = core.jobs[number]
-        self._jobs, self.number, self.pending = jobs, number, True
+        self._jobs, self.number, self.pending = jobs, number, bool(it["state"] == WAITING)
         self._first = int(it["first"])
         self.submit = int(it["submit"])
         self.priority = int(core.ranks[number]["tier"])

@@ -66,6 +66,7 @@ class View:
         self._core = self._jobs.core = core
         self._clock = _numbers(core.clock)
         self._ends = _numbers(core.queue.at)
+        self._counted = not (core.rules.complex or core.rules.named)
         self._jobs.forget()
         self.begin()
 
@@ -114,6 +115,8 @@ class View:
         False, and nothing has changed, if it does not fit now. Raises UnlawfulError for a job that can
         not start whatever is free: it is not pending, held, or has no such placement.
         """
+        if self._counted and job.pending and job.nodes > self.free[job.module]:
+            return False  # as the core would say
         answer = asking.ask_start(self._core, job.number, _number(placement))
         if answer == asking.DONE:
             job.pending = False

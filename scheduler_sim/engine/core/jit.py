@@ -127,7 +127,7 @@ class Entry:
         """Run the compiled function; compile it, or take it from the cache, at first."""
         call = self._made.get(core.shape) or self._make(core)
         returned, failure = self._returns.c(), ctypes.c_void_p()
-        numbers = (of(argument) for of, argument in zip(self._of, arguments, strict=True))
+        numbers = [of(argument) for of, argument in zip(self._of, arguments, strict=True)]
         check(call(ctypes.byref(returned), ctypes.byref(failure), core.words.address, *numbers), failure)
         return self._returns.of(returned.value)
 
