@@ -119,7 +119,7 @@ class View:
             return False  # as the core would say
         answer = asking.ask_start(self._core, job.number, _number(placement))
         if answer == asking.DONE:
-            job.pending = False
+            self._note(job, pending=False)
             job.take(int(self._core.jobs[job.number]["placed"]))
             self._free = None
             return True
@@ -157,11 +157,18 @@ class View:
         answer = asking.ask_hold(self._core, job.number)
         if answer < 0:
             self._refuse("hold", job, answer)
-        job.pending = False
+        self._note(job, pending=False)
 
     def release(self, job: Job) -> bool:
         """Release a job that is held, with another pass at this instant; False if it is not held."""
-        return asking.ask_release(self._core, job.number) == asking.DONE
+        released = asking.ask_release(self._core, job.number) == asking.DONE
+        if released:
+            self._note(job, pending=True)
+        return released
+
+    def _note(self, job: Job, *, pending: bool) -> None:
+        """Whether a job is one of the queue; a scheduler may have kept it from an earlier call of the loop."""
+        job.pending = self._jobs[job.number].pending = pending
 
     def _refuse(self, what: str, job: Job, answer: int) -> NoReturn:
         raise refused(what, job.id, self.now, answer)

@@ -120,6 +120,12 @@ class Loader:
         return next(one for one in self._rules if one.part == part)
 
     @property
+    def scheduler(self) -> Any:
+        """The scheduler of the user's own that makes the passes; None without one."""
+        caller = None if self.run.policy.scheduler is None else self.rule("own_scheduler").caller
+        return caller and caller.scheduler
+
+    @property
     def reservations(self) -> Any:
         """What knows the advance reservations of the run; None without any."""
         return next(

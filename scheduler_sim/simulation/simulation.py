@@ -215,6 +215,11 @@ class Simulation(Actions):
         """Whether the first run compiles the loop, as its policy never ran on this machine before."""
         return not is_compiled(drive.drive, self._core)
 
+    @property
+    def scheduler(self) -> Any:
+        """The scheduler of your own that makes the passes, as it is now; None under any other policy."""
+        return self._loader.scheduler
+
     def prepare(self) -> None:
         """Have the loop compiled, or taken from the cache, before anything happens."""
         clock = self._core.clock

@@ -107,6 +107,7 @@ def _starts(core: AskingCore, row: int, placement: int) -> bool:
         return _unit_starts(core, row)
     if not fits(core, placement):
         return False
+    _take_back(core, row)
     if core.own_scheduler.at.planned:
         if earliest(core, placement, now) == now:
             name_nodes(core, placement, now)
@@ -130,6 +131,7 @@ def _unit_starts(core: AskingCore, leader: int) -> bool:
     """Start the components that start by one plan, if they all fit now."""
     if not unit_fits(core, leader) or not delayed_find_nodes(core, leader):
         return False
+    _take_back(core, leader)
     if core.own_scheduler.at.planned:
         occupy_unit(core, leader, core.clock.now, 1)
     start_unit(core, leader)
@@ -159,22 +161,34 @@ def reserve(core: AskingCore, row: int, placement: int, at: int) -> int:
     if at >= 0 and at < core.clock.now:
         return IN_THE_PAST
     _make_plan(core)
+    _take_back(core, row)
     chosen = placement if placement >= 0 else _best(core, row)
     time = _slot(core, row, chosen, at)
     if time == INF:
         return INF
-    if core.jobs[row].reserved_placement >= 0:
-        withdraw(core, row)
     reserve_start(core, row, chosen, time)
     core.own_scheduler.at.reserved += 1
     if is_member(core, row):
-        _occupy_unit(core, row, time)
+        _occupy_unit(core, row, time, 1)
     else:
         name_nodes(core, chosen, time)
         occupy(core, chosen, time, time + judged_time(core, chosen), 1)
     if time > core.clock.now and (at >= 0 or has_units(core)):
         return time if wake_at(core, time) > 0 else TOO_MANY
     return time
+
+
+@part
+def _take_back(core: AskingCore, row: int) -> None:
+    """The reservation that a job has had in this pass, if any, is over."""
+    placement, time = core.jobs[row].reserved_placement, core.jobs[row].reserved_start
+    if placement < 0:
+        return
+    if is_member(core, row):
+        _occupy_unit(core, row, time, -1)
+    else:
+        occupy(core, placement, time, time + judged_time(core, placement), -1)
+    withdraw(core, row)
 
 
 @part
@@ -194,8 +208,8 @@ def _unit_slot(core: AskingCore, leader: int, after: int) -> int:
 
 
 @only_with("coscheduling")
-def _occupy_unit(core: AskingCore, leader: int, time: int) -> None:
-    occupy_unit(core, leader, time, 1)
+def _occupy_unit(core: AskingCore, leader: int, time: int, sign: int) -> None:
+    occupy_unit(core, leader, time, sign)
 
 
 @part
