@@ -1,4 +1,7 @@
-"""FCFS, EASY and conservative backfill as schedulers of one's own: they start every job as the built-in ones do."""
+"""FCFS, EASY and conservative backfill as schedulers of one's own.
+
+They start every job as the built-in policies do, where each job has one placement.
+"""
 
 
 class Fcfs:

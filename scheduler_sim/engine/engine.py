@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from scheduler_sim.engine.rules.checkpoints import CheckpointsCore
     from scheduler_sim.engine.rules.grace import GraceCore
     from scheduler_sim.engine.rules.holes import HolesCore
-    from scheduler_sim.engine.rules.own_scheduler.state import OwnCore
+    from scheduler_sim.engine.rules.own_scheduler.asking import AskingCore
     from scheduler_sim.engine.rules.power_saving.state import PowerSavingCore
     from scheduler_sim.engine.rules.shared_nodes.by_leaf import LeavesCore
     from scheduler_sim.engine.rules.shared_nodes.plan import NodePlanCore
@@ -59,7 +59,7 @@ if TYPE_CHECKING:
 
     class FullCore(
         SlurmsCore,
-        OwnCore,
+        AskingCore,
         CheckpointsCore,
         HolesCore,
         GraceCore,

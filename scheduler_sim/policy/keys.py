@@ -81,7 +81,9 @@ def in_file(written: object) -> tuple[str, str] | None:
 _ORDER = Check(f"{', '.join(ORDERS)}, path.py:function", _order, ORDERS)
 Order = Annotated[str | OrderFunction, BeforeValidator(_ORDER)]
 OptionalOrder = Annotated[str | OrderFunction | None, BeforeValidator(_ORDER)]
-OwnScheduler = Annotated[Any, BeforeValidator(Check("path.py:Class, an object with a method schedule", _scheduler))]
+OwnScheduler = Annotated[
+    Any, BeforeValidator(Check("path.py:Class, an object with a method schedule", _scheduler))
+]
 Backfill = Annotated[str, choice(*BACKFILLS)]
 Placement = Annotated[str, choice(*PLACEMENTS)]
 Packing = Annotated[str, choice(*PACKINGS)]
@@ -268,7 +270,9 @@ def contradictions(data: dict[str, Any]) -> Iterator[Problem]:
                 f"{found(data[key])} beside backfill: {backfill}; allowed: only with {with_these}{hint}",
             )
     if backfill == "scheduler" and data.get("scheduler") is None:
-        yield Problem(("backfill",), "found 'scheduler' without a key scheduler; needed: scheduler: path.py:Class")
+        yield Problem(
+            ("backfill",), "found 'scheduler' without a key scheduler; needed: scheduler: path.py:Class"
+        )
     if str(data.get("replan")).lower() == "keep" and _differs(data, "delay"):
         text = f"{found(data['delay'])} beside replan: keep; allowed: only with replan: scratch"
         yield Problem(("delay",), text)

@@ -104,7 +104,9 @@ class Policy(PolicyKeys):
         if schedules(policy):
             return cls(name=type(policy).__name__, scheduler=policy)
         if place := in_file(policy):
-            return Policy(name=place[1], backfill="none").with_settings({"scheduler": policy, "name": place[1]})
+            return Policy(name=place[1], backfill="none").with_settings(
+                {"scheduler": policy, "name": place[1]}
+            )
         if isinstance(policy, Path) or policy.lower().endswith((".yaml", ".yml")):
             return cls.from_yaml(policy)
         if policy.strip().lower() not in _names() and _is_file(policy):

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import ctypes
-import inspect
 from traceback import extract_tb
-from typing import Any
+from typing import Any, cast
 
 from scheduler_sim.engine.core import loop
 from scheduler_sim.engine.core.calling import PROTOTYPE
-from scheduler_sim.engine.core.jit import COMPILED
 from scheduler_sim.engine.core.machine_code import RAISED, compiled_at
 from scheduler_sim.engine.engine import FullCore
 from scheduler_sim.engine.rules.own_scheduler.state import ENDED, STARTED, SUBMITTED
@@ -119,27 +117,16 @@ class PythonCaller(Caller):
     def _tell(self, first: int) -> int:
         """Tell it of the log from an entry on; returns how many entries there are."""
         last = int(self._asked.told)
-        for kind, number in self._log[first:last].tolist():
+        for kind, number in cast(Any, self._log[first:last]).tolist():
             if tell := self._tells[kind]:
                 tell(self._view, self.trace[number])
         return last
 
 
-def caller_of(scheduler: Any, system: System) -> Caller:
-    """Return what calls a scheduler: compiled, if its class asks for it and anything is."""
-    if COMPILED and getattr(type(scheduler), MARK, False):
-        from scheduler_sim.schedulers.compiling import CompiledCaller
-
-        return CompiledCaller(scheduler, system)
-    return PythonCaller(scheduler, system)
-
-
 def file_of(kind: type) -> str:
-    """Return the file that a class stands in; what Python calls it, where it was written at a prompt."""
-    try:
-        return inspect.getfile(kind)
-    except (OSError, TypeError):
-        return kind.__module__
+    """Return the file that a class stands in."""
+    code = getattr(getattr(kind, "schedule", None), "__code__", None)
+    return code.co_filename if code else kind.__module__
 
 
 def _place_in(error: BaseException, kind: type) -> str:

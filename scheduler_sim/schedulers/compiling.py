@@ -1,15 +1,14 @@
-"""A scheduler of the user's own, compiled: its methods run inside the loop, its state is a structure in memory."""
+"""A scheduler of the user's own, compiled: its methods run in the loop, with its state in memory."""
 
 from __future__ import annotations
 
 import re
 from types import FunctionType
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
-from scheduler_sim.engine.engine import FullCore
-from scheduler_sim.engine.rules.own_scheduler.taught import address_field, address_for, kind_of
+from scheduler_sim.engine.rules.own_scheduler.taught.schedulers import address_field, address_for, kind_of
 from scheduler_sim.errors import ConfigError
 from scheduler_sim.schedulers.caller import TOLD, Caller, file_of
 from scheduler_sim.schedulers.unlawful import refused
@@ -38,7 +37,7 @@ class CompiledCaller(Caller):
         self._kind = kind_of(kind.__name__, self._state.layout, self._state.arrays, _methods_of(kind))
         self._addresses: dict[Any, int] = {}
 
-    def make_ready(self, core: FullCore) -> None:
+    def make_ready(self, core: Any) -> None:
         """The methods are compiled for each kind of core. Raises ConfigError for what does not compile."""
         if core.shape not in self._addresses:
             try:
@@ -107,7 +106,7 @@ def _attributes(scheduler: Any) -> dict[str, Any]:
     names = [name for name in dir(type(scheduler)) if not name.startswith("__")]
     of_class = {name: getattr(type(scheduler), name) for name in names}
     numbers = {name: value for name, value in of_class.items() if isinstance(value, bool | int | float)}
-    return numbers | vars(scheduler)
+    return {**numbers, **vars(scheduler)}
 
 
 def _code_of(kind: type, name: str, value: Any) -> str:
@@ -124,7 +123,7 @@ def _methods_of(kind: type) -> dict[str, FunctionType]:
     """The methods of a scheduler, and one that does nothing for each that it need not have."""
     found = {name: getattr(kind, name) for name in dir(kind) if not name.startswith("__")}
     methods = {name: value for name, value in found.items() if isinstance(value, FunctionType)}
-    return {**dict.fromkeys(TOLD.values(), _nothing), **methods}
+    return {**{name: cast(FunctionType, _nothing) for name in TOLD.values()}, **methods}
 
 
 def _nothing(self: Any, view: Any, job: Any) -> None:
@@ -138,4 +137,6 @@ def _not_compiled(kind: type, error: Exception) -> ConfigError:
     said = [line.strip() for line in text.rpartition(FAILED)[2].splitlines()[1:] if line.strip()]
     why = OF_TYPES.sub("", said[0] if said else text)
     place = f"{file}:{lines[0]}" if lines else file
-    return ConfigError(f"{place}: {kind.__name__} cannot be compiled: {why} (without @compiled it is plain Python)")
+    return ConfigError(
+        f"{place}: {kind.__name__} cannot be compiled: {why} (without @compiled it is plain Python)"
+    )

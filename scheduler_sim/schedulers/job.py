@@ -43,38 +43,47 @@ class Job:
     ``job["user"]`` is what a column of the trace says of it.
     """
 
-    __slots__ = ("_first", "_jobs", "id", "limit", "module", "nodes", "number", "pending", "priority", "submit")
+    __slots__ = (
+        "_first",
+        "_jobs",
+        "id",
+        "limit",
+        "module",
+        "nodes",
+        "number",
+        "pending",
+        "priority",
+        "submit",
+    )
 
     def __init__(self, jobs: Jobs, number: int) -> None:
         core = jobs.core
         it = core.jobs[number]
-        self._jobs, self.number, self.pending = jobs, number, bool(it["state"] == WAITING)
-        self._first = int(it["first"])
-        self.submit = int(it["submit"])
-        self.priority = int(core.ranks[number]["tier"])
+        self._jobs, self.number, self.pending = jobs, number, bool(it.state == WAITING)
+        self._first = int(it.first)
+        self.submit = int(it.submit)
+        self.priority = int(core.ranks[number].tier)
         self.id = jobs.id_of(number)
-        self.take(int(it["placed"]) if it["state"] == RUNNING else self._first)
+        self.take(int(it.placed) if it.state == RUNNING else self._first)
 
     def take(self, placement: int) -> None:
         """From now on this placement counts."""
         it = self._jobs.core.placements[placement]
-        self.module = self._jobs.modules[it["module"]]
-        self.nodes, self.limit = int(it["nodes"]), int(it["limit"])
+        self.module = self._jobs.modules[it.module]
+        self.nodes, self.limit = int(it.nodes), int(it.limit)
 
     @property
     def placements(self) -> tuple[Placement, ...]:
         """The ways in which it may run, in the order of its list."""
         core, modules = self._jobs.core, self._jobs.modules
-        rows = range(self._first, int(core.jobs[self.number]["last"]))
+        rows = range(self._first, int(core.jobs[self.number].last))
         found = ((row, core.placements[row]) for row in rows)
-        return tuple(
-            Placement(row, modules[it["module"]], int(it["nodes"]), int(it["limit"])) for row, it in found
-        )
+        return tuple(Placement(row, modules[it.module], int(it.nodes), int(it.limit)) for row, it in found)
 
     @property
     def start(self) -> int:
         """When it started, s; -1 = it has not."""
-        return int(self._jobs.core.jobs[self.number]["start"])
+        return int(self._jobs.core.jobs[self.number].start)
 
     @property
     def planned_end(self) -> int:
@@ -141,9 +150,9 @@ class Jobs:
     def planned_end(self, number: int) -> int:
         """When a running job is planned to end, s; -1 = it does not run."""
         it = self.core.jobs[number]
-        if it["state"] != RUNNING:
+        if it.state != RUNNING:
             return -1
-        return int(it["start"] + self.core.placements[it["placed"]]["limit"])
+        return int(it.start + self.core.placements[it.placed].limit)
 
     def _row(self, number: int) -> tuple[int, Workload, int]:
         for first, workload, placements in reversed(self._chunks):

@@ -16,6 +16,7 @@ from scheduler_sim.schedulers.unlawful import refused
 NEVER = INF
 """Later than anything that happens."""
 
+
 class Queue(Sequence[Job]):
     """Jobs that wait, in the order of the policy; those that start leave it at once."""
 
@@ -42,9 +43,7 @@ class Queue(Sequence[Job]):
         """
         wanted = names or ("nodes", "limit", "submit", "priority")
         waiting = list(self)
-        return {
-            name: np.array([getattr(job, name) for job in waiting], dtype=np.int64) for name in wanted
-        }
+        return {name: np.array([getattr(job, name) for job in waiting], dtype=np.int64) for name in wanted}
 
 
 class View:
@@ -91,8 +90,8 @@ class View:
         core, found = self._core, []
         for module in range(len(self._jobs.modules)):
             pool = core.pools[module]
-            ends = core.releases[module, pool["release_head"] : pool["release_tail"]]
-            found += [self._jobs[number] for number in ends["row"].tolist() if number >= 0]
+            rows = core.releases[module]["row"][pool.release_head : pool.release_tail]
+            found += [self._jobs[number] for number in rows.tolist() if number >= 0]
         return found
 
     @property
@@ -110,8 +109,9 @@ class View:
         return asking.ask_fits(self._core, job.number, _number(placement))
 
     def start(self, job: Job, placement: Placement | None = None) -> bool:
-        """Start a job now, in a placement; by default in that in which the plan has it start, or the first that fits.
+        """Start a job now, in a placement.
 
+        By default in the one in which the plan of this pass has it start now, else in the first that fits.
         False, and nothing has changed, if it does not fit now. Raises UnlawfulError for a job that can
         not start whatever is free: it is not pending, held, or has no such placement.
         """
@@ -120,7 +120,7 @@ class View:
         answer = asking.ask_start(self._core, job.number, _number(placement))
         if answer == asking.DONE:
             self._note(job, pending=False)
-            job.take(int(self._core.jobs[job.number]["placed"]))
+            job.take(int(self._core.jobs[job.number].placed))
             self._free = None
             return True
         if answer != asking.NOT_NOW:
@@ -167,7 +167,7 @@ class View:
         return released
 
     def _note(self, job: Job, *, pending: bool) -> None:
-        """Whether a job is one of the queue; a scheduler may have kept it from an earlier call of the loop."""
+        """Whether a job is in the queue; a scheduler may have kept it since an earlier call of the loop."""
         job.pending = self._jobs[job.number].pending = pending
 
     def _refuse(self, what: str, job: Job, answer: int) -> NoReturn:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,10 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scheduler_sim import Policy, Simulation, System, compiled, read_trace, simulate
-from scheduler_sim.engine.core.jit import COMPILED
+from scheduler_sim import Policy, System, simulate
 from scheduler_sim.result.result import Result
-from tests.conftest import SHARED, examples, needs_shared
+from tests.conftest import SHARED, examples
 from tests.oracle.shared_strategies import JOBS, SITES, components
 from tests.scheduling import unit_cases
 from tests.scheduling.cases import ORDERS, Case, any_cases, simple_cases

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import pytest
 
-from scheduler_sim import NEVER, Simulation, System, Workload, compiled, simulate
-from scheduler_sim.engine.core.jit import COMPILED
+from scheduler_sim import NEVER, Simulation, System, Workload, simulate
 from scheduler_sim.errors import ConfigError, InputError
 from scheduler_sim.schedulers.unlawful import UnlawfulError
 
@@ -213,7 +211,8 @@ def test_placements_are_tried_in_order_unless_one_is_named() -> None:
         for job in view.queue:
             seen.append([(one.module, one.nodes, one.limit) for one in job.placements])
             last = job.placements[-1]
-            assert view.fits(job, last) and view.earliest_start(job, last) == 0
+            assert view.fits(job, last)
+            assert view.earliest_start(job, last) == 0
             assert view.start(job, last if job.id == 2 else None)
 
     workload = jobs((0, 1, 5), (0, 2, 5), partition=["cm,esb", "cm,esb"])
@@ -226,7 +225,7 @@ def test_columns_of_the_trace() -> None:
     def ask(view: Any) -> None:
         for job in view.queue:
             assert (job["user"], job["nodes"], job.submit, job.priority) == ("ada", 1, 0, 0)
-            with pytest.raises(InputError, match="no column 'usr' in the trace .did you mean 'user'"):
+            with pytest.raises(InputError, match=r"no column 'usr' in the trace .did you mean 'user'"):
                 job["usr"]
             view.start(job)
 

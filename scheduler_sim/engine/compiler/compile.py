@@ -23,7 +23,11 @@ NUMBERS = {"int": types.int64, "float": types.float64, "bool": types.boolean}
 # What Python would call is left out: to unpack its arguments takes much code.
 _OPTIONS: Any = {"_nrt": False, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
-AS_PARTS: dict[str, Any] = {"pipeline_class": PartCompiler, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+AS_PARTS: dict[str, Any] = {
+    "pipeline_class": PartCompiler,
+    "no_cpython_wrapper": True,
+    "no_cfunc_wrapper": True,
+}
 """How Numba is to compile what it is taught, where that calls parts; it may allocate."""
 
 

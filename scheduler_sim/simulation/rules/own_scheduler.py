@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from scheduler_sim.engine.core.jit import COMPILED
 from scheduler_sim.engine.engine import FullCore, Sizes
 from scheduler_sim.simulation.rules.numbers import Jobs, Numbers, Run
+from scheduler_sim.system.system import System
 
 if TYPE_CHECKING:
     from scheduler_sim.schedulers.caller import Caller
@@ -24,11 +26,7 @@ class OwnScheduler(Numbers):
     def __init__(self, run: Run) -> None:
         super().__init__(run)
         self.needed = run.policy.scheduler is not None
-        self.caller: Caller | None = None
-        if self.needed:
-            from scheduler_sim.schedulers.caller import caller_of
-
-            self.caller = caller_of(run.policy.own_scheduler(), run.system)
+        self.caller = _caller_of(run.policy.own_scheduler(), run.system) if self.needed else None
 
     def room(self, sizes: Sizes) -> int:
         """For every job."""
@@ -39,3 +37,14 @@ class OwnScheduler(Numbers):
         if self.caller is not None:
             self.caller.trace.add(jobs.first, jobs.workload, jobs.placements)
         return core
+
+
+def _caller_of(scheduler: Any, system: System) -> Caller:
+    """Return what calls a scheduler: compiled, if its class asks for it and anything is."""
+    from scheduler_sim.schedulers.caller import MARK, PythonCaller
+
+    if COMPILED and getattr(type(scheduler), MARK, False):
+        from scheduler_sim.schedulers.compiling import CompiledCaller
+
+        return CompiledCaller(scheduler, system)
+    return PythonCaller(scheduler, system)

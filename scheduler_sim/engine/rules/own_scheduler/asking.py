@@ -9,8 +9,8 @@ from __future__ import annotations
 from scheduler_sim.engine.core.hooks import only_with
 from scheduler_sim.engine.core.jit import entry, part
 from scheduler_sim.engine.core.lifecycle import start
-from scheduler_sim.engine.core.operations import hold, lift_hold
-from scheduler_sim.engine.core.placement import judged_time, module_of
+from scheduler_sim.engine.core.operations import lift_hold
+from scheduler_sim.engine.core.placement import judged_time
 from scheduler_sim.engine.core.profile import build_profiles, earliest, not_before, occupy
 from scheduler_sim.engine.core.record import fits
 from scheduler_sim.engine.core.state import HELD, INF, RUNNING, WAITING
