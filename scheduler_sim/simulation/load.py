@@ -36,8 +36,8 @@ class Loader:
     def __init__(self, run: Run, scheme: Scheme) -> None:
         self.run, self.scheme = run, scheme
         self._rules = list(rules_of(run))
-        if run.policy.scheduler is not None:
-            self.scheme = replace(scheme, drive=self.rule("own_scheduler").caller.drive)
+        if self.caller:
+            self.scheme = replace(scheme, drive=self.caller.drive)
         self._rigid, self._used = True, 0
 
     def load(self, workload: Workload, placements: Placements) -> FullCore:
@@ -120,10 +120,9 @@ class Loader:
         return next(one for one in self._rules if one.part == part)
 
     @property
-    def scheduler(self) -> Any:
-        """The scheduler of the user's own that makes the passes; None without one."""
-        caller = None if self.run.policy.scheduler is None else self.rule("own_scheduler").caller
-        return caller and caller.scheduler
+    def caller(self) -> Any:
+        """What calls the scheduler of the user's own that makes the passes; None without one."""
+        return None if self.run.policy.scheduler is None else self.rule("own_scheduler").caller
 
     @property
     def reservations(self) -> Any:

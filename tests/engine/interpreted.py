@@ -69,6 +69,7 @@ def _plain_modules() -> dict[str, Any]:
         "rules.holes",
         "rules.own_scheduler.asking",
         "rules.shared_nodes.service",
+        "schemes.own_scheduler",
         "rules.slurm.operations",
         "rules.slurm.outages",
         "rules.slurm.reservations.looks",

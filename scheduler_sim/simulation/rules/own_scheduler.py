@@ -42,6 +42,10 @@ class OwnScheduler(Numbers):
 def _caller_of(scheduler: Any, system: System) -> Caller:
     """Return what calls a scheduler: compiled, if its class asks for it and anything is."""
     from scheduler_sim.schedulers.caller import MARK, PythonCaller
+    from scheduler_sim.schedulers.stepping import Stepped, SteppedCaller
+
+    if isinstance(scheduler, Stepped):
+        return SteppedCaller(scheduler, system)
 
     if COMPILED and getattr(type(scheduler), MARK, False):
         from scheduler_sim.schedulers.compiling import CompiledCaller

@@ -1,0 +1,45 @@
+"""From pass to pass: for one who decides outside of the simulation, as an agent in an environment does."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from scheduler_sim.engine.core.state import UNTIL
+from scheduler_sim.engine.engine import FullCore
+from scheduler_sim.engine.schemes.own_scheduler import go_to_pass, leave_pass
+from scheduler_sim.schedulers.caller import Caller
+from scheduler_sim.schedulers.view import View
+from scheduler_sim.system.system import System
+
+
+class Stepped:
+    """The scheduler of a simulation that stops in every pass."""
+
+    def schedule(self, view: Any) -> None:
+        """It is never called: whoever steps decides."""
+        raise NotImplementedError
+
+
+class SteppedCaller(Caller):
+    """Lets the loop work up to the next pass, and stands in it until it is called again.
+
+    Attributes
+    ----------
+    view : the pass in which it stands; None where it stands in none
+    """
+
+    def __init__(self, scheduler: Any, system: System) -> None:
+        super().__init__(scheduler, system)
+        self._view = View(self.trace)
+        self.view: View | None = None
+
+    def drive(self, core: FullCore, until: int, steps: int) -> None:
+        """Leave the pass in which it stands; go to the next with jobs that wait, if one is before ``until``."""
+        self.trace.core = core
+        if self.view is not None:
+            leave_pass(core)
+            self.view = None
+        if go_to_pass(core, until, steps):
+            core.clock.status = UNTIL
+            self._view.look_at(core)
+            self.view = self._view
