@@ -162,10 +162,9 @@ class Policy(PolicyKeys):
         for role in FROM_FILES:
             if place := in_file(getattr(self, role)):
                 found.append((role, self._folder / place[0]))
-        if schedules(self.scheduler) and _is_file(
-            place := type(self.scheduler).schedule.__code__.co_filename
-        ):
-            found.append(("scheduler", Path(file)))
+        code = getattr(getattr(self.scheduler, "schedule", None), "__code__", None)
+        if code is not None and _is_file(code.co_filename):
+            found.append(("scheduler", Path(code.co_filename)))
         return found
 
     @property
