@@ -6,6 +6,7 @@ depth; crossed with an order of the queue they give the classic policies.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from copy import deepcopy
 from functools import cache
@@ -323,11 +324,15 @@ def _load(path: Path, function: str, key: str) -> OrderFunction:
     if spec is None or spec.loader is None or not _is_file(path):
         raise ConfigError(f"policy.{key}: no such Python file: {path}")
     module = module_from_spec(spec)
+    sys.path.insert(0, str(path.parent.absolute()))  # what stands beside it can be imported
     try:
         spec.loader.exec_module(module)
     except Exception as error:  # whatever the user's file raises
         raise ConfigError(f"policy.{key}: {path} fails: {type(error).__name__}: {error}") from error
+    finally:
+        sys.path.remove(str(path.parent.absolute()))
     if not callable(getattr(module, function, None)):
-        raise ConfigError(f"policy.{key}: {path} has no function {function!r}")
+        what = "class" if key == "scheduler" else "function"
+        raise ConfigError(f"policy.{key}: {path} has no {what} {function!r}")
     loaded: OrderFunction = getattr(module, function)
     return loaded
