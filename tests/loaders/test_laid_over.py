@@ -24,7 +24,8 @@ def over(folder: Path, source: str, said: str) -> Workload:
 
 def test_a_queue_of_pbs_becomes_a_partition_and_all_else_stays(tmp_path):
     plain = read_trace(FOLDER / SOURCES["pbs"], "pbs")
-    said = "columns: {partition: {formula: queue, values: {workq: batch}}, qos: {value: low}}\nleave_out: [etime]"
+    said = "columns: {partition: {formula: queue, values: {workq: batch}}, qos: {value: low}}"
+    said += "\nleave_out: [etime]"
     found = over(tmp_path, "pbs", said)
     assert set(plain["partition"]) == {"workq"}
     assert (set(found["partition"]), set(found["qos"])) == ({"batch"}, {"low"})
