@@ -29,6 +29,7 @@ NEEDED = ("submit_time", "nodes", "run_time", "start_time", "end_time")
 OTHERWISE = "*"
 """Among ``values``: what any other word is."""
 
+_NO_SEPARATORS = "\"'"
 _READ_OFF = ("skipped",)
 _UTC = ZoneInfo("UTC")
 
@@ -57,11 +58,21 @@ def _constant(written: Any) -> str | int | float:
     return written
 
 
+def _separator(written: Any) -> str:
+    is_sign = isinstance(written, str) and len(written) == 1 and written.isascii() and not written.isalnum()
+    if not is_sign or written in _NO_SEPARATORS or not (written == "\t" or written.isprintable()):
+        raise ValueError
+    return str(written)
+
+
 FormulaKey = Annotated[
     Formula | None, BeforeValidator(Check("names of columns, numbers, + - * / and parentheses", _formula))
 ]
 Zone = Annotated[ZoneInfo | None, BeforeValidator(Check("a time zone such as Europe/Rome, or UTC", _zone))]
 Unit = Annotated[str | None, choice(*UNITS)]
+Separator = Annotated[
+    str | None, BeforeValidator(Check("one character, such as ; | or a tab; no letter or digit", _separator))
+]
 OfList = Annotated[str | None, choice(*OF_LISTS)]
 Constant = Annotated[str | int | float, BeforeValidator(Check("text or a number", _constant))]
 
@@ -100,7 +111,7 @@ class MapKeys(Keys):
     """A column map."""
 
     format: Annotated[str | None, choice(*FORMATS)] = None
-    separator: Text | None = None
+    separator: Separator = None
     time_zone: Zone = None
     columns: dict[str, ColumnKeys]
     leave_out: list[Text] | None = None

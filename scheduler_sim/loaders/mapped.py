@@ -17,9 +17,9 @@ import pyarrow as pa
 
 from scheduler_sim.errors import TraceError, did_you_mean
 from scheduler_sim.loaders.column_map import MOMENTS, OTHERWISE, ColumnMap, Entry
-from scheduler_sim.loaders.dirt import Dirt
+from scheduler_sim.loaders.dirt import Dirt, refuse_without_rows
 from scheduler_sim.loaders.foreign_table import ForeignTable
-from scheduler_sim.loaders.repairs import Repairs, repaired
+from scheduler_sim.loaders.repairs import END_BEFORE_START, NEGATIVE_RUN_TIME, Repairs, repaired
 from scheduler_sim.loaders.values import Numbers, numbers_of, numbers_of_lists
 from scheduler_sim.units import DAY
 from scheduler_sim.workload.carried import CARRIED, carried_values, texts_of
@@ -53,6 +53,7 @@ def mapped(table: ForeignTable, how: ColumnMap, kind: str, on_error: str = "stop
     TraceError
         for a column that is not there, a row that cannot be read, and values that no workload may have.
     """
+    refuse_without_rows(table, on_error)
     return _Reading(table, how, kind).workload(on_error)
 
 
@@ -100,7 +101,8 @@ class _Reading:
             raise TraceError("no row can be read", file=self.table.name, allowed="at least one job")
         columns = {name: values[kept] for name, values in columns.items()}
         repairs = Repairs()
-        columns = repaired(repairs, columns)
+        below_0 = NEGATIVE_RUN_TIME if "run_time" in self.how.columns else END_BEFORE_START
+        columns = repaired(repairs, columns, below_0)
         self.notes += repairs.notes()
         header = self._with_origin(columns)
         carried = self._carried()
@@ -160,8 +162,10 @@ class _Reading:
         for one in theirs:
             numbers = self._number(one, entry)
             self.since_1970 |= numbers.moments and name in MOMENTS
-            what = "a time" if name in MOMENTS else "a number"
-            self.dirt.add(numbers.wrong, name, f"not {what}", f"{what}, or nothing", [one])
+            kind, allowed = (
+                ("not a time", _times(entry)) if name in MOMENTS else ("not a number", "a number, or nothing")
+            )
+            self.dirt.add(numbers.wrong, name, kind, allowed, [one])
         found = entry.formula(lambda one: self._number(one, entry).values)
         values: np.ndarray = np.broadcast_to(found, (self.table.rows,)) * entry.scale
         if name in MOMENTS:
@@ -364,6 +368,13 @@ class _Reading:
                 columns[name] = np.where(columns[name] >= 0, columns[name] - origin, -1)
         zone = self.how.zone_of(self.how.columns["submit_time"]).key
         return (f"; UnixStartTime: {origin}", *([f"; TimeZoneString: {zone}"] if zone != "UTC" else []))
+
+
+def _times(entry: Entry) -> str:
+    """Say how moments are written."""
+    if entry.time_format is not None:
+        return f"a time as {entry.time_format}, or nothing"
+    return "s, a date as 2026-03-02 08:00:00, or nothing; dates in other forms by time_format in a column map"
 
 
 def _number_or_nan(value: Any) -> float:

@@ -12,6 +12,7 @@ import pyarrow.parquet as parquet
 
 from scheduler_sim.errors import TraceError, did_you_mean
 from scheduler_sim.loaders.column_map import ColumnMap
+from scheduler_sim.loaders.dirt import refuse_without_rows
 from scheduler_sim.loaders.foreign_table import read_foreign
 from scheduler_sim.loaders.formats import FORMATS
 from scheduler_sim.loaders.guess import guessed
@@ -46,6 +47,7 @@ def read_table(
         if on_error == "stop":
             raise
     table = read_foreign(path, kind, on_error=on_error)
+    refuse_without_rows(table, on_error)
     how = guessed(list(table.columns), table.name)
     workload = mapped(table, how, kind, on_error)
     note = f"columns by their names: {', '.join(how.said())}; a column map says otherwise"

@@ -237,10 +237,15 @@ def test_json_lines(tmp_path):
     ("how", "message"),
     [
         ("columns: {submit_time: sub}", "columns.nodes: missing"),
-        (MAP.replace("cpus / 4", "cpu"), "no such column .did you mean 'cpus'.*found 'cpu'"),
+        (
+            MAP.replace("cpus / 4", "cpu"),
+            r"map\.yaml:9: columns\.nodes: no such column .did you mean 'cpus'.*found 'cpu'",
+        ),
         (MAP.replace("cpus / 4", "cpus /"), "columns.nodes.formula: found 'cpus /'"),
         (MAP.replace("unit: min", "unit: fortnights"), "columns.time_limit.unit: found 'fortnights'"),
         (MAP.replace("Europe/Rome", "Mars"), "time_zone: found 'Mars'"),
+        ('separator: ";;"' + MAP, "separator: found ';;'; allowed: one character"),
+        (MAP + "leave_out: [color]\n", "leave_out: no such column .did you mean 'colour'.*found 'color'"),
         (MAP.replace("component_id", "job"), "columns.job: unknown column of ours"),
         (MAP + "  user: id + id\n", "columns.user: found 'id . id'; allowed: one column"),
         (MAP + "  hold: {value: x}\n", "columns.hold.value is no number"),
@@ -266,6 +271,28 @@ def test_milliseconds_are_not_taken_for_seconds(tmp_path):
     )
     jobs = read(tmp_path, text, how + "}")
     assert (jobs["run_time"].tolist(), jobs["wait_time"].tolist()) == ([300], [60])
+
+
+def test_a_negative_run_time_is_called_that(tmp_path):
+    jobs = read_trace(written(tmp_path, "t.csv", "submit,run,nodes\n5,-7,1\n5,7,1\n"))
+    assert jobs["run_time"].tolist() == [-1, 7]
+    assert jobs.repairs["kind"].tolist() == ["negative run time"]
+
+
+def test_dates_in_other_forms_are_pointed_to_time_format(tmp_path):
+    text = "submit,run,nodes\n02/03/2026 10:00,7,1\n"
+    with pytest.raises(TraceError, match=r"t\.csv:2: not a time.*02/03/2026.*time_format in a column map"):
+        read_trace(written(tmp_path, "t.csv", text))
+    how = "columns: {{submit_time: {{formula: submit, time_format: {}}}, run_time: run, nodes: nodes}}"
+    with pytest.raises(TraceError, match=r"allowed: a time as %Y, or nothing"):
+        read(tmp_path, text, how.format('"%Y"'))
+    assert read(tmp_path, text, how.format('"%d/%m/%Y %H:%M"'))["submit_time"].tolist() == [10 * 3600]
+
+
+def test_csv_tells_that_it_does_not_know_second_0(tmp_path):
+    assert write_trace(read(tmp_path), tmp_path / "out.csv") == [
+        "CSV has no place for when second 0 was: UnixStartTime: 1614556800, TimeZoneString: Europe/Rome"
+    ]
 
 
 def test_formulas_that_divide_by_0_are_counted(tmp_path):
