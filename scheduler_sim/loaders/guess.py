@@ -54,10 +54,11 @@ _SPELLED = {
 _DURATIONS = ("run_time", "time_limit")
 
 
-def guessed(names: Sequence[str], file: str) -> ColumnMap:
+def guessed(names: Sequence[str], file: str, likely: str | None = None) -> ColumnMap:
     """Return the map that the names of columns leave no doubt of.
 
-    Columns that are called as ours are ours. Raises TraceError where one that is needed is not among them.
+    Columns that are called as ours are ours. Raises TraceError where one that is needed is not among them,
+    with the source that they are likely of.
     """
     columns = dict(_found(names))
     missing = [name for name in FIELDS_NEEDED if name not in columns]
@@ -68,7 +69,9 @@ def guessed(names: Sequence[str], file: str) -> ColumnMap:
             f"no column that is called as {' nor as '.join(missing)}",
             file=file,
             found=", ".join(names)[:300],
-            allowed="--columns MAP.yaml, which says what is what; or --from, if these are public data",
+            allowed="--columns MAP.yaml, which says what is what; or --from, if these are public data"
+            if likely is None
+            else f"--from {likely}, whose columns these are; or --columns MAP.yaml, which says what is what",
         )
     if "run_time" in columns:
         columns.pop("end_time", None)

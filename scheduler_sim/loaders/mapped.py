@@ -8,7 +8,6 @@ that one. Second 0 is the midnight (UTC) before the first submission where times
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -76,22 +75,24 @@ class _Reading:
                 self.notes.append(f"no column for {ours} = {entry}: it is not known")
                 del kept[ours]
             elif missing:
-                line = how.lines.get(ours)
-                raise self._no_such_column(how.file if line else None, f"columns.{ours}", missing[0], line)
+                raise self._no_such_column(how, f"columns.{ours}", missing[0])
         for name in how.leave_out:
             if name not in self.table.columns:
-                raise self._no_such_column(how.file, "leave_out", name)
+                raise self._no_such_column(how, "leave_out", name)
         return replace(how, columns=kept)
 
-    def _no_such_column(self, file: Path | None, key: str, name: str, line: int | None = None) -> TraceError:
-        known = list(self.table.columns)
-        return TraceError(
-            f"{key}: no such column{did_you_mean(name, known)}",
-            file=file or self.table.name,
-            line=line,
-            found=name,
-            allowed=f"the columns of {self.table.name}: {', '.join(known)[:400]}",
-        )
+    def _no_such_column(self, how: ColumnMap, key: str, name: str) -> TraceError:
+        """Return the error for a name that a map has, and the data have not."""
+        known, ours = list(self.table.columns), key.removeprefix("columns.")
+        line, allowed = how.lines.get(ours), f"the columns of {self.table.name}: {', '.join(known)[:400]}"
+        said = how.file if line or key == "leave_out" else None
+        if said is None and how.about is not None:
+            key, allowed = (
+                f"{key} of {self.kind}",
+                f"{allowed}; or --columns MAP.yaml that says what {ours} is",
+            )
+        what = f"{key}: no such column{did_you_mean(name, known)}"
+        return TraceError(what, file=said or self.table.name, line=line, found=name, allowed=allowed)
 
     def workload(self, on_error: str) -> Workload:
         columns = self._columns()

@@ -6,7 +6,7 @@ Other packages add theirs as entry points of the group ``scheduler_sim.loaders``
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
 from functools import cache
 from importlib import import_module
@@ -15,7 +15,7 @@ from importlib.resources import as_file, files
 from pathlib import Path
 
 from scheduler_sim.errors import TraceError, did_you_mean
-from scheduler_sim.loaders.column_map import ColumnMap
+from scheduler_sim.loaders.column_map import NEEDED, ColumnMap
 from scheduler_sim.loaders.foreign_table import ForeignTable, read_foreign
 from scheduler_sim.loaders.formats import table_kind
 from scheduler_sim.loaders.mapped import mapped
@@ -51,7 +51,7 @@ def source_names() -> tuple[str, ...]:
 def source_map(name: str) -> ColumnMap:
     """Return the column map of a source that ships."""
     with as_file(files("scheduler_sim.loaders").joinpath("sources", f"{name}.yaml")) as path:
-        return ColumnMap.from_yaml(path)
+        return replace(ColumnMap.from_yaml(path), file=None, lines={})
 
 
 def read_source(
@@ -95,6 +95,19 @@ def read_source(
         note = f"{how.file or 'a column map'} over {name}: {said}"
         workload.source = replace(workload.source, notes=(note, *workload.source.notes))
     return workload
+
+
+def likely_source(names: Collection[str]) -> str | None:
+    """Return the source whose columns these are, None if they are no one's.
+
+    All are there without which nothing can be done, and four in five of the others.
+    """
+    for source in MAPS:
+        how, there = source_map(source), set(names)
+        needed = {name for ours, entry in how.columns.items() if ours in NEEDED for name in entry.names}
+        if source not in _TABLES and needed <= there and len(there & set(how.names)) >= 0.8 * len(how.names):
+            return source
+    return None
 
 
 def laid_over(columns: ColumnMap | str | Path, base: ColumnMap) -> ColumnMap:

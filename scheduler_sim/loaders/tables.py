@@ -17,6 +17,7 @@ from scheduler_sim.loaders.foreign_table import read_foreign
 from scheduler_sim.loaders.formats import FORMATS
 from scheduler_sim.loaders.guess import guessed
 from scheduler_sim.loaders.mapped import mapped
+from scheduler_sim.loaders.sources import likely_source
 from scheduler_sim.workload.carried import CARRIED
 from scheduler_sim.workload.fields import FIELDS
 from scheduler_sim.workload.lines import read_blocks
@@ -48,9 +49,12 @@ def read_table(
             raise
     table = read_foreign(path, kind, on_error=on_error)
     refuse_without_rows(table, on_error)
-    how = guessed(list(table.columns), table.name)
+    likely = likely_source(table.columns)
+    how = guessed(list(table.columns), table.name, likely)
     workload = mapped(table, how, kind, on_error)
     note = f"columns by their names: {', '.join(how.said())}; a column map says otherwise"
+    if likely is not None:
+        note = f"these are columns of {likely}: --from {likely} knows what each is, and its unit; {note}"
     near = [
         f"column {name} is carried on{did_you_mean(name, list(FIELDS))}" for name in _nearly_ours(workload)
     ]

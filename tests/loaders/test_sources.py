@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import runpy
 from importlib.metadata import EntryPoint
 
@@ -91,6 +92,22 @@ def test_a_sample_runs_on_the_system_of_its_machine(source, system):
     result = Simulation(ROOT / "configs" / "systems" / f"{system}.yaml", jobs, "easy").run()
     result.check()
     assert set(result.components["state"]) <= {"COMPLETED", "TIMEOUT"}
+
+
+@pytest.mark.parametrize("source", ["pm100", "fdata", "alcf", "helios", "pai", "openb"])
+def test_who_does_not_name_a_source_is_told_of_it(source):
+    told = rf"--from {source}[, ]"
+    if source in ("pm100", "alcf", "helios"):  # by their names, without units
+        assert re.search(told, read_trace(FOLDER / SAMPLES[source]).source.notes[0])
+    else:
+        with pytest.raises(TraceError, match=told):
+            read_trace(FOLDER / SAMPLES[source])
+
+
+def test_a_partition_that_the_system_has_not_points_to_a_map():
+    jobs = read_trace(FOLDER / SAMPLES["pbs"], "pbs")
+    with pytest.raises(TraceError, match=r"pbs\.log:2: unknown partition 'workq'.*or a column map"):
+        Simulation(ROOT / "configs" / "systems" / "cluster-128.yaml", jobs, "easy").run()
 
 
 def test_a_source_may_lack_what_can_be_done_without(tmp_path):
