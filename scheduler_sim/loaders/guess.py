@@ -51,6 +51,7 @@ _SPELLED = {
     **dict.fromkeys(("hours", "hour", "hrs", "hr", "h"), "h"),
     **dict.fromkeys(("ms", "milliseconds"), "ms"),
 }
+_WORD_ENDS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")  # submitTime is submit_Time
 _DURATIONS = ("run_time", "time_limit")
 
 
@@ -79,7 +80,9 @@ def guessed(names: Sequence[str], file: str, likely: str | None = None) -> Colum
 
 
 def _found(names: Sequence[str]) -> Iterator[tuple[str, Entry]]:
-    by_name = {_plain(name): name for name in reversed(names)}
+    by_name = {
+        spelt: name for name in reversed(names) for spelt in (_plain(_WORD_ENDS.sub("_", name)), _plain(name))
+    }
     for ours in [*NAMES, *(name for name in FIELDS if name not in NAMES)]:
         called = (ours, *NAMES.get(ours, ()))
         theirs = next((by_name[word] for word in called if word in by_name), None)

@@ -206,6 +206,12 @@ def test_names_that_leave_no_doubt_are_guessed_and_shown(tmp_path):
     assert jobs.carried["trace_Job ID"].tolist() == ["a"]
 
 
+@pytest.mark.parametrize("names", ["submitTime,startTime,endTime,numNodes", "Submit Time,Start,End,NNodes"])
+def test_names_are_guessed_however_they_are_joined(tmp_path, names):
+    jobs = read_trace(written(tmp_path, "t.csv", f"{names}\n5,7,9,2\n"))
+    assert [jobs[name][0] for name in ("submit_time", "wait_time", "run_time", "nodes")] == [5, 2, 2, 2]
+
+
 def test_names_that_leave_doubt_ask_for_a_map(tmp_path):
     with pytest.raises(TraceError, match=r"no column that is called as nodes.*--columns"):
         read_trace(written(tmp_path, "t.csv", "submit_time,run_time,procs\n1,2,3\n"))
