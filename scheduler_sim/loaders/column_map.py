@@ -29,6 +29,7 @@ NEEDED = ("submit_time", "nodes", "run_time", "start_time", "end_time")
 OTHERWISE = "*"
 """Among ``values``: what any other word is."""
 
+_RUN = frozenset({"start_time", "end_time"})
 _NO_SEPARATORS = "\"'"
 _READ_OFF = ("skipped",)
 _UTC = ZoneInfo("UTC")
@@ -209,7 +210,8 @@ class ColumnMap:
     def over(self, base: ColumnMap) -> ColumnMap:
         """Return another map with the columns of this one in the place of its own, and beside them.
 
-        Who says when jobs ended, and not how long they ran, means that they ran until then.
+        Who says when jobs ended, and not how long they ran, means that they ran until then; where it is said
+        how long, starts and ends can be done without.
         """
         columns = {**base.columns, **self.columns}
         if "end_time" in self.columns and "run_time" not in self.columns:
@@ -223,7 +225,8 @@ class ColumnMap:
             leave_out=(*base.leave_out, *self.leave_out),
             file=self.file,
             lines=self.lines,
-            may_lack=base.may_lack - frozenset(self.columns),
+            may_lack=(base.may_lack | (_RUN if "run_time" in columns else frozenset()))
+            - frozenset(self.columns),
         )
 
     @property

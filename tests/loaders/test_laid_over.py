@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from scheduler_sim import Workload, read_trace
@@ -53,6 +54,17 @@ def test_ends_take_the_place_of_run_times(tmp_path):
     assert "run_time = end_time - start_time in place of run_time" in found.source.notes[0]
     with pytest.raises(ConfigError, match=r"columns.run_time: missing"):
         over(tmp_path, "gavel", "columns: {end_time: arrival_time}")
+
+
+def test_data_without_times_get_some(tmp_path):
+    pods = pd.read_csv(FOLDER / "openb.csv").drop(
+        columns=["creation_time", "scheduled_time", "deletion_time"]
+    )
+    pods.to_csv(tmp_path / "p.csv", index=False)
+    (tmp_path / "m.yaml").write_text("columns: {submit_time: {value: 0}, run_time: {value: 60}}")
+    found = read_trace(tmp_path / "p.csv", "openb", columns=tmp_path / "m.yaml")
+    assert (set(found["submit_time"]), set(found["run_time"])) == ({0}, {60})
+    assert "no column for start_time = scheduled_time: it is not known" in found.source.notes
 
 
 def test_a_time_zone_is_that_of_all_moments(tmp_path):
