@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as compute
 
 from scheduler_sim.errors import TraceError
 from scheduler_sim.loaders.foreign_table import BadLine, ForeignTable, read_foreign
@@ -100,7 +101,7 @@ def _jobs(rows: pd.DataFrame) -> pd.DataFrame:
 
 def _of_all(said: pd.Series, job: pd.Series) -> pd.Series:
     """Put together what the rows of each job say in a column: numbers, or texts with commas between them."""
-    silent = said.str.lower().isin(NOTHING)
+    silent = said.isin([word for word in said.unique() if word.lower() in NOTHING])
     numbers = pd.to_numeric(said.mask(silent), errors="coerce")
     if (numbers.notna() | silent).all() and not str(said.name).endswith("ID"):
         by_job = numbers.groupby(job, sort=False)
@@ -110,13 +111,13 @@ def _of_all(said: pd.Series, job: pd.Series) -> pd.Series:
         return mean.astype(np.int64 if is_whole else np.float64)
     pairs = pd.DataFrame({"job": job, "text": said.mask(silent, "")}).drop_duplicates()
     pairs = pairs[(pairs["text"] != "") | ~pairs["job"].duplicated(keep=False)]
-    several = pairs["job"].duplicated(keep=False)
-    found = pairs[~several].set_index("job")["text"]
-    joined: pd.Series = pd.concat([found, pairs[several].groupby("job", sort=False)["text"].agg(_listed)])
-    return joined
+    texts: dict[str, list[str]] = {}
+    for one, text in zip(pairs["job"], pairs["text"], strict=True):
+        texts.setdefault(one, []).append(text)
+    return pd.Series({one: _listed(of_job) for one, of_job in texts.items()}, dtype=object)
 
 
-def _listed(texts: pd.Series) -> str:
+def _listed(texts: list[str]) -> str:
     more = f" and {len(texts) - _MOST_TEXTS} more" if len(texts) > _MOST_TEXTS else ""
     return ",".join(texts[:_MOST_TEXTS]) + more
 
@@ -126,4 +127,4 @@ def _texts(columns: dict[str, pa.Array], spellings: tuple[str, ...], name: str) 
     if found is None:
         known, what = ", ".join(columns)[:400], f"no column {' or '.join(spellings)}"
         raise TraceError(what, file=name, found=known, allowed="what eacct -l -c writes")
-    return pd.Series(found.to_pylist(), dtype=object).str.strip()
+    return pd.Series(compute.utf8_trim_whitespace(found).to_pylist(), dtype=object)
