@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -114,7 +114,7 @@ class MapKeys(Keys):
     format: Annotated[str | None, choice(*FORMATS)] = None
     separator: Separator = None
     time_zone: Zone = None
-    columns: dict[str, ColumnKeys]
+    columns: dict[str, ColumnKeys] | None = None
     leave_out: list[Text] | None = None
     source: SourceKeys | None = None
 
@@ -188,8 +188,10 @@ class ColumnMap:
         keys, problems = check_keys(MapKeys, file.data)
         problems += list(_problems(file))
         if keys is None:
-            raise file.error(problems)
-        columns = {name: _entry(one) for name, one in keys.columns.items()}
+            told = file.data.get("columns")
+            names = {*(told if isinstance(told, dict) else ()), *(base.columns if base else ())}
+            raise file.error([*problems, *_lacking(names)])
+        columns = {name: _entry(one) for name, one in (keys.columns or {}).items()}
         found = cls(
             columns,
             keys.format,
@@ -273,7 +275,7 @@ def _problems(file: YamlFile) -> Iterator[Problem]:
                 yield Problem(("columns", name), f"found {formula!r:.60}; allowed: one column, as it is text")
 
 
-def _lacking(columns: Mapping[str, Entry]) -> Iterator[Problem]:
+def _lacking(columns: Collection[str]) -> Iterator[Problem]:
     """What a map has to have, and has not."""
     for name in ("submit_time", "nodes"):
         if name not in columns:

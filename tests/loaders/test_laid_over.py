@@ -69,7 +69,7 @@ def test_data_without_times_get_some(tmp_path):
 
 def test_a_time_zone_is_that_of_all_moments(tmp_path):
     plain = read_trace(FOLDER / SOURCES["alcf"], "alcf")
-    found = over(tmp_path, "alcf", "{columns: {}, time_zone: Asia/Tokyo}")
+    found = over(tmp_path, "alcf", "time_zone: Asia/Tokyo")
     first = [one.source.header_number("UnixStartTime") + one["submit_time"] for one in (plain, found)]
     assert set(first[0] - first[1]) == {9 * 3600}
     assert "time_zone = Asia/Tokyo" in found.source.notes[0]

@@ -262,6 +262,14 @@ def test_maps_that_are_wrong(tmp_path, how, message):
         read(tmp_path, CSV, how)
 
 
+def test_all_that_is_wrong_with_a_map_is_told_at_once(tmp_path):
+    with pytest.raises(ConfigError) as told:
+        read(tmp_path, CSV, "colums: {}\ncolumns: {submit_time: sub, user: id + id}\n")
+    assert [problem.split(": ")[1] for problem in told.value.problems] == [
+        *("colums", "columns.user", "columns.nodes", "columns.run_time")
+    ]
+
+
 def test_a_map_that_is_made_in_python(tmp_path):
     how = ColumnMap.from_yaml(written(tmp_path, "m.yaml", MAP))
     assert len(read_trace(written(tmp_path, "t.csv", CSV), columns=how)) == 3
