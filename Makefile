@@ -45,6 +45,7 @@ samples: $(VENV)/ready
 	$(BIN)/scheduler-sim generate workloads/sample-1000.yaml --out workloads/sample-1000.swf
 	$(BIN)/scheduler-sim generate workloads/sample-modular.yaml --out workloads/sample-modular.mwf
 	$(BIN)/python workloads/sacct_like.py
+	$(BIN)/python workloads/queue_like.py
 	$(BIN)/python workloads/source_samples.py
 	$(BIN)/python workloads/site_dumps.py
 

@@ -17,7 +17,7 @@ from functools import partial
 from typing import Any, NoReturn, TextIO
 
 from scheduler_sim import __version__
-from scheduler_sim.cli import compare, convert, explain, fit, generate, inspect, report, run, study
+from scheduler_sim.cli import compare, convert, explain, fit, generate, inspect, predict, report, run, study
 from scheduler_sim.cli.terminal import note
 from scheduler_sim.errors import SchedulerSimError
 from scheduler_sim.output.failure import cannot_write
@@ -33,7 +33,7 @@ NO_NAME = (errno.ENAMETOOLONG, errno.ELOOP, errno.ENOTDIR)
 
 TOO_LARGE = "is too large for the memory of this machine; nothing was written"
 
-COMMANDS = (run, study, report, generate, fit, convert, inspect, explain, compare)
+COMMANDS = (run, study, report, generate, fit, convert, inspect, explain, compare, predict)
 
 EXAMPLES = """\
 examples:

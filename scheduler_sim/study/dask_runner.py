@@ -44,7 +44,7 @@ def on_dask(where: str) -> Runner:
 
     def runner(directory: str, work: Sequence[Batch]) -> Iterator[Done]:
         attempts: dict[str, int] = {}
-        with _client(where) as client:
+        with client_of(where) as client:
             from distributed import as_completed
             from distributed.scheduler import KilledWorker
 
@@ -71,7 +71,7 @@ def _submitted(client: Client, directory: str, batch: Batch) -> Any:
 
 
 @contextmanager
-def _client(where: str) -> Iterator[Client]:
+def client_of(where: str) -> Iterator[Client]:
     """Connect to a scheduler, or start a cluster for as long as the study takes."""
     if where.lower().endswith((".yaml", ".yml")):
         with _slurm_cluster(where) as cluster, _connected(cluster, where) as client:

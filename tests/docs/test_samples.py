@@ -21,8 +21,14 @@ def test_samples_are_what_their_recipes_make(name, tmp_path):
 def test_every_sample_is_made_anew_by_make():
     rule = (ROOT / "Makefile").read_text(encoding="utf-8").split("\nsamples:")[1].split("\n\n")[0]
     samples = [path.name for path in WORKLOADS.glob("sample-*") if path.suffix != ".yaml"]
-    assert sorted(samples) == ["sample-1000.swf", "sample-modular.mwf", "sample-sacct.txt", "sample-site"]
-    scripts = {"sample-sacct.txt": "sacct_like.py", "sample-site": "site_dumps.py"}
+    assert sorted(samples) == [
+        *("sample-1000.swf", "sample-modular.mwf", "sample-sacct.txt", "sample-site", "sample-squeue.txt")
+    ]
+    scripts = {
+        "sample-sacct.txt": "sacct_like.py",
+        "sample-squeue.txt": "queue_like.py",
+        "sample-site": "site_dumps.py",
+    }
     for name, script in scripts.items():
         assert name in (WORKLOADS / script).read_text(encoding="utf-8")
         assert f"python workloads/{script}\n" in rule + "\n"

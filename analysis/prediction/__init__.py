@@ -1,0 +1,1 @@
+"""How good predictions of starts are, on the last part of three traces that nothing was learnt from."""

@@ -1,0 +1,173 @@
+"""``scheduler-sim predict``: when waiting jobs will start, from now on."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from typing import TYPE_CHECKING
+
+from scheduler_sim.cli.force import add_force, check_picture
+from scheduler_sim.cli.terminal import note, show, step
+from scheduler_sim.errors import InputError
+
+if TYPE_CHECKING:
+    from scheduler_sim.policy.policy import Policy
+    from scheduler_sim.prediction.predict import Prediction
+    from scheduler_sim.prediction.state import State
+    from scheduler_sim.prediction.workers import Mapped
+
+MOST_WORKERS = 1024
+FEWEST, MOST = 9, 100_000
+"""With fewer draws than 9 none is below 10 %."""
+
+EXAMPLES = """\
+examples:
+  scheduler-sim predict configs/systems/small-site.conf --queue workloads/sample-squeue.txt \\
+      --history workloads/sample-sacct.txt
+  scheduler-sim predict configs/systems/small-site.conf --queue workloads/sample-squeue.txt \\
+      --history workloads/sample-sacct.txt --job "nodes=8 time=12:00:00 partition=batch" --plot starts.png
+
+--queue is what this prints:
+  squeue --array --format="%i|%u|%a|%q|%P|%T|%M|%S|%l|%D|%C|%V|%r|%j"
+--history is a dump of sacct of the weeks before, or any trace whose header says when it began.
+--job takes nodes, time (as sbatch reads it), partition, user, account, qos, name and constraint; several
+nodes and times with commas. Nothing is written but the picture.
+"""
+
+
+def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add this command to the parser."""
+    parser = commands.add_parser(
+        "predict",
+        help="when waiting jobs will start",
+        description="Predict when waiting jobs start: the times by which they have started in 10, 50 and 90 %"
+        " of many simulations with run times and later arrivals drawn from history.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("system", metavar="SYSTEM", help="system in YAML, or slurm.conf")
+    parser.add_argument("--queue", metavar="FILE", required=True, help="what squeue printed")
+    parser.add_argument("--history", metavar="TRACE", required=True, help="what ran before")
+    parser.add_argument(
+        "--at",
+        metavar="TIME",
+        help="when squeue was asked: YYYY-MM-DDThh:mm:ss on its clock, or seconds since 1970; default: what"
+        " the starts and times of running jobs in it tell",
+    )
+    parser.add_argument(
+        "--job", metavar="ASKED", help="a job not submitted yet, e.g. 'nodes=4 time=2:00:00 partition=gpu'"
+    )
+    parser.add_argument(
+        "--policy",
+        metavar="NAME|FILE",
+        default="easy",
+        help="as for run; policy slurm is refused; default: easy",
+    )
+    parser.add_argument("--draws", metavar="N", type=int, default=199, help="simulations; default: 199")
+    parser.add_argument("--seed", metavar="N", type=int, default=0, help="of every random draw; default: 0")
+    parser.add_argument("--workers", metavar="N", type=int, help="processes; default: one for each core")
+    parser.add_argument("--dask", metavar="ADDRESS", help="draw on Dask instead of local processes")
+    parser.add_argument("--plot", metavar="FILE.png", help="draw it, too, over an older picture")
+    add_force(parser)
+    parser.add_argument("--quiet", action="store_true", help="print nothing but errors")
+    parser.set_defaults(execute=execute)
+
+
+def execute(args: argparse.Namespace) -> None:
+    """Predict, print the page, draw the picture."""
+    mapped = _mapped(args)
+    if args.plot is not None:
+        check_picture(args.plot, force=args.force)
+    from scheduler_sim.cli.predict_page import predict_text
+    from scheduler_sim.loaders.read import read_trace
+    from scheduler_sim.policy.policy import Policy
+    from scheduler_sim.prediction.asked import read_asked
+    from scheduler_sim.prediction.history import history_of
+    from scheduler_sim.prediction.predict import predict
+    from scheduler_sim.prediction.state import state_of_queue
+    from scheduler_sim.system.read_system import read_system
+    from scheduler_sim.workload.squeue import read_squeue
+
+    asked = () if args.job is None else read_asked(args.job)
+    policy = _known(Policy.resolve(args.policy))
+    with step(f"reading {args.history}", quiet=args.quiet):
+        system, queue, workload = read_system(args.system), read_squeue(args.queue), read_trace(args.history)
+        state, left_out = state_of_queue(queue, system, _instant(args.at))
+        history = history_of(workload, system, state.origin).before(state.at)
+    for said in workload.source.notes:
+        note(f"{args.history}: {said}", quiet=args.quiet)
+    _refuse_nothing(state, len(asked))
+    states = [state, *(state.with_one_more(one, system) for one in asked)]
+    with step("drawing", quiet=args.quiet) as told:
+        found, *of_asked = predict(
+            system, policy, states, history, draws=args.draws, seed=args.seed, mapped=mapped, told=told
+        )
+    show(predict_text(found, of_asked, asked, left_out, history, policy.name), quiet=args.quiet)
+    if args.plot is not None:
+        _draw(found, of_asked, args)
+
+
+def _known(policy: Policy) -> Policy:
+    """Refuse a policy whose decisions hang on more than what runs and waits."""
+    if policy.backfill == "slurm":
+        raise InputError(
+            f"--policy: found {policy.name}, whose priorities (ages, fair share) and limits hang on a past"
+            " that squeue and sacct do not tell; allowed: a policy without Slurm's passes, such as easy"
+        )
+    return policy
+
+
+def _refuse_nothing(state: State, asked: int) -> None:
+    if not asked and not state.waits.any():
+        raise InputError("--queue: found no job that waits; allowed: one at least, or --job")
+
+
+def _instant(text: str | None) -> int | None:
+    """Return seconds since 1970, on the clock that squeue printed."""
+    if text is None:
+        return None
+    if text.isascii() and text.isdigit() and len(text) <= 12:
+        return int(text)
+    from datetime import UTC, datetime
+
+    try:
+        moment = datetime.fromisoformat(text)
+        if moment.tzinfo is not None:
+            raise ValueError
+    except ValueError:
+        raise InputError(
+            f"--at: found {text!r}; allowed: YYYY-MM-DDThh:mm:ss, or seconds since 1970"
+        ) from None
+    return int(moment.replace(tzinfo=UTC).timestamp())
+
+
+def _mapped(args: argparse.Namespace) -> Mapped:
+    """Return where draws are carried out; refuse numbers that make no sense, before anything is read."""
+    if not FEWEST <= args.draws <= MOST:
+        raise InputError(f"--draws: found {args.draws}; allowed: an integer from {FEWEST} to {MOST:,}")
+    if args.seed < 0:
+        raise InputError(f"--seed: found {args.seed}; allowed: an integer >= 0")
+    if args.workers is not None and not 1 <= args.workers <= MOST_WORKERS:
+        raise InputError(f"--workers: found {args.workers}; allowed: an integer from 1 to {MOST_WORKERS:,}")
+    if args.dask is not None and args.workers is not None:
+        raise InputError(
+            "--workers: found with --dask, which brings workers of its own; allowed: one of them"
+        )
+    from scheduler_sim.prediction.workers import here, local, on_dask
+
+    if args.dask is not None:
+        return on_dask(args.dask)
+    workers = args.workers or len(os.sched_getaffinity(0))
+    return here if workers == 1 else local(workers)
+
+
+def _draw(found: Prediction, of_asked: list[Prediction], args: argparse.Namespace) -> None:
+    from scheduler_sim.report.look import save_png
+    from scheduler_sim.report.prediction_figure import starts_figure
+
+    with step(f"drawing {args.plot}", quiet=args.quiet):
+        tables = [one.table().iloc[-1:] for one in of_asked]
+        figure = starts_figure(found.table(), tables, found.state.at, found.horizon, found.state.origin)
+        save_png(figure, args.plot, force=args.force)
+    note(f"picture: {args.plot}", quiet=args.quiet)

@@ -1,0 +1,59 @@
+"""Where draws are carried out: here, on processes of this machine, or on Dask; the same draws anywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from typing import Any
+
+Task = Callable[[Any], Any]
+Mapped = Callable[[Task, Sequence[Any]], Iterator[Any]]
+"""Carries out a task for each piece of work, and yields what it returns in their order."""
+
+_TASK: list[Task] = []
+"""What a process of this machine was given to do, once: it may hold much."""
+
+
+def here(task: Task, pieces: Sequence[Any]) -> Iterator[Any]:
+    """Carry out all of it in this process."""
+    yield from map(task, pieces)
+
+
+def local(workers: int) -> Mapped:
+    """Return what carries it out on so many processes of this machine."""
+
+    def mapped(task: Task, pieces: Sequence[Any]) -> Iterator[Any]:
+        with ProcessPoolExecutor(
+            min(workers, len(pieces)), get_context("spawn"), initializer=_receive, initargs=(task,)
+        ) as pool:
+            yield from pool.map(_carried_out, pieces)
+
+    return mapped
+
+
+def on_dask(where: str) -> Mapped:
+    """Return what carries it out on Dask: a scheduler's address, or a YAML file of a cluster."""
+
+    def mapped(task: Task, pieces: Sequence[Any]) -> Iterator[Any]:
+        from scheduler_sim.study.dask_runner import client_of
+
+        with client_of(where) as client:
+            given = client.scatter(task, broadcast=True)
+            futures = [client.submit(_called, given, piece, pure=False) for piece in pieces]
+            for future in futures:
+                yield future.result()
+
+    return mapped
+
+
+def _receive(task: Task) -> None:
+    _TASK.append(task)
+
+
+def _carried_out(piece: Any) -> Any:
+    return _TASK[0](piece)
+
+
+def _called(task: Task, piece: Any) -> Any:
+    return task(piece)

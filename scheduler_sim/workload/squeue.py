@@ -1,0 +1,181 @@
+"""Dumps of ``squeue``: which jobs run and which wait, at the instant at which it was asked.
+
+Read as dumps of sacct are: columns by the names that ``squeue --format`` prints above them, between ``|``, in
+any order; what is not known is passed over.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from scheduler_sim.arrays import Bools, Ints
+from scheduler_sim.errors import TraceError
+from scheduler_sim.units import DAY
+from scheduler_sim.workload import sacct_text as text
+from scheduler_sim.workload.left_out import LeftOut
+from scheduler_sim.workload.sacct_columns import Columns
+from scheduler_sim.workload.sacct_lines import Dump, read_dump
+from scheduler_sim.workload.sacct_parts import parts_of_nodes
+from scheduler_sim.workload.source import TraceSource
+from scheduler_sim.workload.table import Workload
+
+COMMAND = 'squeue --array --format="%i|%u|%a|%q|%P|%T|%M|%S|%l|%D|%C|%V|%r|%j"'
+"""What prints the columns that are read, as the pages give it."""
+
+#: What squeue calls its columns, and what the same is called in dumps of sacct.
+_CALLED = {
+    "name": "jobname", "time": "elapsed", "time_limit": "timelimit", "nodes": "nnodes", "cpus": "ncpus",
+    "submit_time": "submit", "start_time": "start", "features": "constraints", "tres_per_node": "reqgres",
+    "min_memory": "reqmem",
+}  # fmt: skip
+_NEEDED = {
+    "JobID": "JOBID",
+    "State": "STATE",
+    "Elapsed": "TIME",
+    "Timelimit": "TIME_LIMIT",
+    "NNodes": "NODES",
+    "Submit": "SUBMIT_TIME",
+}
+_TEXTS = {
+    "name": "JobName", "user": "User", "group": "Group", "account": "Account", "qos": "QOS",
+    "partition": "Partition", "constraint": "Constraints", "licences": "Licenses",
+}  # fmt: skip
+WAITING = "PENDING"
+HELD = (
+    "JobHeldUser", "JobHeldAdmin", "Dependency", "DependencyNeverSatisfied", "BeginTime", "JobArrayTaskLimit",
+)  # fmt: skip
+"""Reasons of jobs that wait for something else than the queue."""
+
+
+@dataclass(frozen=True)
+class Queue:
+    """What squeue listed, a row a job, in the order of submission.
+
+    Attributes
+    ----------
+    jobs : the jobs, times in s from the midnight before the first submission; run times are not known (0)
+    labels : what squeue calls each job
+    waits : bool[rows], whether it waits; else it has nodes
+    start, elapsed : int64[rows], when it started and how long it had run, s; -1 = it waits, or not said
+    reasons : why each waits, as squeue says it; empty where it does not say
+    origin : second 0 in Unix time, by the clock that squeue printed
+    """
+
+    jobs: Workload
+    labels: tuple[str, ...]
+    waits: Bools
+    start: Ints
+    elapsed: Ints
+    reasons: tuple[str, ...]
+    origin: int
+
+    def asked_at(self) -> int | None:
+        """When squeue was asked, s, by what runs: its start and how long it ran; None: not said."""
+        said = (self.start >= 0) & (self.elapsed >= 0)
+        return int(np.median((self.start + self.elapsed)[said])) if said.any() else None
+
+    def held(self) -> Bools:
+        """Which jobs (bool[rows]) wait for something else than the queue."""
+        return pd.Series(self.reasons, dtype=object).isin(HELD).to_numpy()
+
+
+def read_squeue(path: str | Path) -> Queue:
+    """Read what squeue printed with its header and ``|`` between columns, plain or packed.
+
+    Raises
+    ------
+    TraceError
+        with file, line, field, value and what is allowed, for all that cannot be read.
+    """
+    name = str(path)
+    dump = read_dump(path, name, LeftOut())
+    reasons = _reasons(dump)
+    dump.columns = [_CALLED.get(column, column) for column in dump.columns]
+    columns = Columns(dump, name)
+    for ours, theirs in _NEEDED.items():
+        if ours not in columns:
+            raise TraceError(f"no column {theirs}", file=name, allowed=f"what {COMMAND} prints")
+    try:
+        return _queue(columns, reasons, name)
+    except TraceError as error:
+        raise columns.mistakes() or error from None
+
+
+def _reasons(dump: Dump) -> list[str]:
+    """Return what stands under REASON, a text a row; empty texts without such a column."""
+    if "reason" not in dump.columns:
+        return [""] * len(dump.numbers)
+    place = dump.columns.index("reason")
+    rows = dump.rows.decode("utf-8", "replace").splitlines()
+    return [row.split("|")[place].strip("() ") for row in rows]
+
+
+def _queue(columns: Columns, reasons: list[str], name: str) -> Queue:
+    ids, (states, codes) = columns.job_ids("JobID"), columns.mapped("State")
+    if (ids["rest"] != "").any():
+        rows = np.flatnonzero(ids["rest"] != "")
+        raise columns.error(
+            "several tasks in one row", "JobID", rows, "a row a task, as squeue --array prints"
+        )
+    state = np.array(states, dtype=object)[codes]
+    if (gone := np.isin(state, list(text.ENDED))).any():
+        allowed = ", ".join(text.UNFINISHED)
+        raise columns.error("a job that has ended", "State", np.flatnonzero(gone), allowed)
+    submit, nodes = columns.times("Submit"), columns.numbers_of("NNodes")
+    for column, values in (("Submit", submit), ("NNodes", np.where(nodes > 0, nodes, -1))):
+        if (values < 0).any():
+            raise columns.error(
+                "nothing said", column, np.flatnonzero(values < 0), "a time; nodes: a number above 0"
+            )
+    waits = state == WAITING
+    start, elapsed = columns.times("Start"), columns.numbers_of("Elapsed")
+    origin = int(submit.min()) // DAY * DAY
+    table: dict[str, Any] = {
+        **{ours: columns.texts(theirs) for ours, theirs in _TEXTS.items()},
+        **_numbers(ids),
+        "submit_time": submit - origin,
+        "run_time": 0,
+        "time_limit": columns.numbers_of("Timelimit"),
+        "nodes": nodes,
+        **parts_of_nodes(columns, nodes),
+        "memory_kb": _memory_of_a_node(columns),
+    }
+    order = np.argsort(submit, kind="stable")
+    local = ("; Note: times are local times of the site, taken as UTC",) if columns.local else ()
+    source = TraceSource(
+        format="squeue",
+        name=name,
+        header=(f"; UnixStartTime: {origin}", *local),
+        line_numbers=columns.numbers,
+    )
+    labels = np.asarray(columns.texts("JobID"), dtype=object)
+    return Queue(
+        jobs=Workload(table, source).select(order),
+        labels=tuple(labels[order].tolist()),
+        waits=waits[order],
+        start=np.where(waits | (start < 0), -1, start - origin)[order],
+        elapsed=np.where(waits, -1, elapsed)[order],
+        reasons=tuple(reasons[row] if waits[row] else "" for row in order.tolist()),
+        origin=origin,
+    )
+
+
+def _numbers(ids: dict[str, np.ndarray]) -> dict[str, Any]:
+    """Return ids of the rows: those of jobs, or numbers from 1 on where rows share them."""
+    job = ids["job"]
+    number = job if len(np.unique(job)) == len(job) else np.arange(1, len(job) + 1)
+    return {"component_id": number, "modular_job_id": number}
+
+
+def _memory_of_a_node(columns: Columns) -> np.ndarray:
+    """Return what MIN_MEMORY asks for on each node, KB; -1 = nothing."""
+    if "ReqMem" not in columns:
+        return np.full(len(columns), -1, dtype=np.int64)
+    said, codes = columns.mapped("ReqMem")
+    kb: np.ndarray = np.array([one.kb for one in said], dtype=np.int64)[codes]
+    return kb
