@@ -73,14 +73,14 @@ class Case:
         random = stream(self.seed, f"prediction draw {number}")
         run = self.run_times.draw(random)
         rows, submit = self.arrivals.draw(random)
-        return self._simulated(run, rows, submit, self.arrivals.horizon)
+        return self.simulated(run, rows, submit, self.arrivals.horizon)
 
     def starts_by_limits(self) -> Ints:
         """Return when each would start if all ran to their limits and nobody came; ``LATER``: never."""
         nobody = np.zeros(0, dtype=np.int64)
-        return self._simulated(self.run_times.most, nobody, nobody, None)
+        return self.simulated(self.run_times.most, nobody, nobody, None)
 
-    def _simulated(self, run: Ints, rows: Ints, submit: Ints, until: int | None) -> Ints:
+    def simulated(self, run: Ints, rows: Ints, submit: Ints, until: int | None) -> Ints:
         """Return the starts of the state's jobs with these run times and these jobs of the history to come.
 
         What runs is submitted when it started, alone, and so starts then; what waits may start from the

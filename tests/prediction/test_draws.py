@@ -1,0 +1,179 @@
+"""Draws: what runs goes on, what waits is decided as the policy decides; run times and arrivals by history."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scheduler_sim import Policy, System, Workload, simulate
+from scheduler_sim.prediction.arrivals import WEEK, Arrivals, drawn_from
+from scheduler_sim.prediction.coverage import Truth, looked_at
+from scheduler_sim.prediction.draws import LATER, case_of
+from scheduler_sim.prediction.history import History
+from scheduler_sim.prediction.predict import predict, quantiles_of
+from scheduler_sim.prediction.run_times import kinds_of, run_times_of
+from scheduler_sim.prediction.state import State
+from scheduler_sim.units import DAY, HOUR
+from tests.conftest import examples
+
+pytestmark = pytest.mark.interpreted
+
+EASY = Policy.resolve("easy")
+
+
+def history(run, limit, *, users=None, submit=None, nodes=None):
+    """Jobs that ended, one an hour unless it is said otherwise."""
+    rows = len(run)
+    submit = np.arange(rows) * HOUR if submit is None else np.array(submit)
+    asked = {"user": ["ann"] * rows if users is None else users, "nodes": nodes or [1] * rows}
+    jobs = Workload.from_columns(submit_time=submit, run_time=run, time_limit=limit, **asked)
+    return History(jobs, submit, np.array(run), np.array(limit), np.zeros(rows, dtype=np.int64))
+
+
+def state(start, limit, *, nodes, at, users=None, submit=None):
+    """Jobs that run since ``start``, or wait (-1)."""
+    rows = len(start)
+    users, submit = users or ["ann"] * rows, submit or [0] * rows
+    jobs = Workload.from_columns(submit_time=submit, run_time=[0] * rows, nodes=nodes, user=users)
+    return State(jobs, tuple(map(str, range(rows))), np.array(start), np.array(limit), at, None)
+
+
+@st.composite
+def traces(draw):
+    """Return jobs on 8 nodes, and an instant among them."""
+    rows = draw(st.integers(2, 25))
+    column = lambda low, high: draw(st.lists(st.integers(low, high), min_size=rows, max_size=rows))  # noqa: E731
+    run = np.array(column(1, 300))
+    jobs = {"nodes": column(1, 8), "submit_time": sorted(column(0, 900)), "run_time": run}
+    return jobs | {"time_limit": run + column(0, 300)}, draw(st.integers(0, 1200))
+
+
+@pytest.mark.parametrize("policy", ["fcfs", "easy", "conservative", "sjf", "wfp3"])
+@examples(100)
+@given(traces())
+def test_with_the_true_run_times_and_arrivals_a_draw_is_the_run_itself(policy, drawn):
+    columns, at = drawn
+    system, policy, jobs = System.homogeneous(8), Policy.resolve(policy), Workload.from_columns(**columns)
+    truth = Truth.of(jobs, simulate(system, jobs, policy))
+    found, rows = truth.state_at(at)
+    later = np.flatnonzero(truth.submit > at)
+    to_come = History(
+        *(truth.jobs.select(later), truth.submit[later]),
+        *(truth.jobs["run_time"][later], truth.limit[later], np.zeros(len(later), dtype=np.int64)),
+    )
+    if not len(later) or not len(rows):
+        return
+    case = case_of(system, policy, found, to_come, run_times_of(found, to_come), 0).until(at + 10**6)
+    starts = case.simulated(truth.jobs["run_time"][rows], np.arange(len(later)), truth.submit[later], None)
+    assert starts.tolist() == truth.start[rows].tolist()
+
+
+def test_a_job_starts_when_those_that_run_end_as_their_like_did():
+    """4 nodes are full since 100; all of ann's jobs took half their limit: she is out at 600, and bob after her."""
+    found = state([100, -1, -1], [1000, 200, 60], nodes=[4, 4, 4], at=300, users=["ann", "ann", "bob"])
+    [told] = predict(System.homogeneous(4), EASY, [found], history([500] * 400, [1000] * 400), draws=19)
+    assert (told.starts[:, 1] == 600).all()
+    assert (told.starts[:, 2] == 700).all()
+    assert told.by_limits.tolist() == [100, 1100, 1300]
+    table = told.table()
+    assert table["job"].tolist() == ["1", "2"]
+    assert table[["start_10", "start_50", "start_90"]].to_numpy().tolist() == [[600] * 3, [700] * 3]
+
+
+def test_what_runs_takes_longer_than_it_has_run_and_not_longer_than_its_limit():
+    """Half of her jobs take a tenth of the limit, half nine tenths: after two tenths only these are left."""
+    past = history([100, 900] * 300, [1000] * 600)
+    found = state([0, -1], [1000, 1000], nodes=[1, 1], at=200)
+    drawn = run_times_of(found, past)
+    random = np.random.default_rng(1)
+    run = np.array([drawn.draw(random) for _ in range(400)])
+    assert set(run[:, 0]) == {900}
+    assert set(run[:, 1]) == {100, 900}
+    assert 0.35 < (run[:, 1] == 100).mean() < 0.65
+
+
+def test_a_job_past_its_limit_is_about_to_end():
+    found = state([0], [100], nodes=[1], at=150)
+    drawn = run_times_of(found, history([50, 60], [100, 100])).draw(np.random.default_rng(1))
+    assert drawn.tolist() == [151]
+
+
+def test_jobs_of_one_kind_take_alike_in_a_draw():
+    past = history(list(range(1, 201)), [1000] * 200)
+    found = state([-1] * 2, [1000] * 2, nodes=[1, 1], at=0)
+    drawn, random = run_times_of(found, past), np.random.default_rng(2)
+    pairs = np.array([drawn.draw(random) for _ in range(500)])
+    assert 0.3 < np.corrcoef(pairs.T)[0, 1] < 0.7
+
+
+def test_kinds_go_from_the_narrowest_to_all():
+    past = history([9, 9, 9], [60, 60, 120], users=["ann", "bob", "ann"], nodes=[1, 1, 4])
+    found = state([-1], [60], nodes=[1], at=0, users=["ann"])
+    like = [np.flatnonzero(of_history == of_state[0]).tolist() for of_history, of_state in kinds_of(found, past)]
+    assert like == [[0], [0], [0, 2], [0, 1], [0, 1], [0, 1], [0, 1, 2]]
+
+
+def test_without_users_kinds_are_by_size_and_limit():
+    past = history([9, 9], [60, 60], nodes=[1, 2])
+    found = state([-1], [60], nodes=[2], at=0)
+    like = [np.flatnonzero(of_history == of_state[0]).tolist() for of_history, of_state in kinds_of(found, past)]
+    assert like == [[1], [1], [0, 1], [0, 1]]
+
+
+def test_later_arrivals_are_some_whole_weeks_older_and_over():
+    submit = np.arange(0, 20 * WEEK, HOUR)
+    at = 20 * WEEK
+    for horizon in (at + 5000, at + 10 * DAY):
+        rows, times = Arrivals(submit, at, horizon).draw(np.random.default_rng(3))
+        assert ((times > at) & (times < horizon)).all()
+        assert np.unique((times - submit[rows]) % WEEK).tolist() == [0]
+        assert len(times) == len(range(at + HOUR, horizon, HOUR))
+        assert (submit[rows] < at).all()
+        assert times.tolist() == sorted(times.tolist())
+    assert len(set((times - submit[rows]).tolist())) > 3
+
+
+def test_a_history_that_ended_long_before_is_taken_from_where_it_is_known():
+    submit = np.arange(0, 4 * WEEK, HOUR)
+    rows, _ = Arrivals(submit, 10 * WEEK, 10 * WEEK + DAY).draw(np.random.default_rng(3))
+    assert len(rows) == 24 - 1
+
+
+def test_pieces_are_from_the_last_weeks_alone():
+    past = history([60] * 2000, [100] * 2000, submit=np.arange(2000) * 6 * HOUR)
+    recent = drawn_from(past, 2000 * 6 * HOUR)
+    assert len(recent.submit) == 9 * 28
+    assert recent.submit[-1] == past.submit[-1]
+
+
+def test_quantiles_are_draws():
+    starts = np.arange(99)[::-1].reshape(99, 1)
+    assert quantiles_of(starts).ravel().tolist() == [9, 49, 89]
+    starts = np.array([[1], [LATER], [5]])
+    assert quantiles_of(starts).ravel().tolist() == [1, 5, LATER]
+
+
+def test_what_can_never_start_and_what_is_not_reached_are_told_apart():
+    found = state([0, -1, -1], [100, 10, 10], nodes=[2, 2, 3], at=50, submit=[0, 1, 2])
+    [told] = predict(System.homogeneous(2), EASY, [found], history([50, 100], [100, 100]), draws=9)
+    assert told.by_limits.tolist() == [0, 100, LATER]
+    assert (told.starts[:, 2] == LATER).all()
+    assert (told.starts[:, 1] <= 100).all()
+
+
+def test_coverage_is_looked_at_beside_the_plan_and_the_last_wait():
+    """One node, a job every 100 s that takes 150 of 300 s. At 450 jobs 2 and 3 wait behind job 1, which ends at 600."""
+    jobs = Workload.from_columns(
+        nodes=[1] * 6, submit_time=[0, 100, 200, 300, 400, 500], run_time=[150] * 6, time_limit=[300] * 6
+    )
+    truth = Truth.of(jobs, simulate(System.homogeneous(1), jobs, EASY))
+    found = looked_at(System.homogeneous(1), EASY, truth, 460, draws=9)
+    assert found["component_id"].tolist() == [5]
+    assert found["start"].tolist() == [140]
+    assert found["by_limits"].tolist() == [450 + 300 - 460]
+    assert found["last_wait"].tolist() == [400 + 150 - 460]
+    assert set(found.columns) == {
+        *("component_id", "start", "start_10", "start_50", "start_90", "by_limits", "last_wait", "rank")
+    }
