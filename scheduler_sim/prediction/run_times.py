@@ -7,12 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtr
 
-from scheduler_sim.arrays import Floats, Ints, alike
+from scheduler_sim.arrays import Bools, Floats, Ints, alike
 from scheduler_sim.prediction.history import History
 from scheduler_sim.prediction.state import State
 
 RECENT = 200
-"""So many jobs of a kind count, those that ended last."""
+"""So many jobs of a kind count, those that started last."""
 
 DOUBT = 5.0
 """A kind of n jobs is believed with probability n / (n + DOUBT); else the next wider one is asked."""
@@ -23,18 +23,23 @@ OF_KIND, OF_ALL = 0.5, 0.05
 
 @dataclass(frozen=True)
 class RunTimes:
-    """What each job of a state may take: values by kind, the narrowest first, the job's limit as the last.
+    """What each job of a state may take: a distribution for each kind it is of, the narrowest first.
+
+    The last of them is the job's limit alone.
 
     Attributes
     ----------
-    values : float64, the run times (s) of all kinds of all jobs, those of a kind ascending
-    first, count : int64[rows, kinds], where those of a kind begin, and how many they are
-    kind : int64[rows], number of the narrowest kind a job is of, 0 .. kinds - 1
+    values : int64, the run times (s), those of a job and a kind ascending, job by job and kind by kind
+    below : float64, as many: the number of such a distribution, and the share of it up to the value
+    last : int64[rows, kinds], where each ends
+    count : int64[rows, kinds], of how many jobs that ended it is made
+    kind : int64[rows], number of the narrowest kind a job is of
     least, most : int64[rows], it has not ended yet; its limit, s
     """
 
-    values: Floats
-    first: Ints
+    values: Ints
+    below: Floats
+    last: Ints
     count: Ints
     kind: Ints
     least: Ints
@@ -44,11 +49,8 @@ class RunTimes:
         """Return a run time for each job, int64[rows], s."""
         rows, kinds = self.count.shape
         groups = int(self.kind.max(initial=-1)) + 1
-        of_all, of_kind, own = (
-            random.standard_normal(),
-            random.standard_normal(groups),
-            random.standard_normal(rows),
-        )
+        of_all, of_kind = random.standard_normal(), random.standard_normal(groups)
+        own = random.standard_normal(rows)
         doubt = random.random((groups, kinds))[self.kind]
         level = ndtr(
             np.sqrt(OF_ALL) * of_all
@@ -58,56 +60,80 @@ class RunTimes:
         believed = doubt < self.count / (self.count + DOUBT)
         believed[:, -1] = True
         chosen, row = believed.argmax(axis=1), np.arange(rows)
-        first, count = self.first[row, chosen], self.count[row, chosen]
-        place = first + np.minimum((level * count).astype(np.int64), count - 1)
-        drawn: Ints = np.clip(self.values[place].astype(np.int64), self.least, self.most)
+        place = np.searchsorted(self.below, row * kinds + chosen + level)
+        drawn: Ints = np.clip(self.values[np.minimum(place, self.last[row, chosen])], self.least, self.most)
         return drawn
 
 
 def run_times_of(state: State, history: History) -> RunTimes:
     """Return what the jobs of a state may take, by what jobs like them took.
 
-    Of those that run, only what took longer than they have run by now counts.
+    Of those that run, only what took longer than they have run by now counts. Those that run count for
+    others, too, as jobs that take longer than that: of what began lately, the short ones ended first.
     """
-    last = np.argsort(history.end, kind="stable")
-    history = history.rows(last)
-    elapsed, limit = state.elapsed, state.limit
-    share = np.where(history.limit > 0, history.run / np.maximum(history.limit, 1), np.nan)
+    runs, elapsed = np.flatnonzero(~state.waits), state.elapsed
+    start = np.append(history.submit + np.maximum(history.wait, 0), state.start[runs])
+    ran = np.append(history.run, elapsed[runs])
+    of = np.append(history.limit, state.limit[runs])
+    ended = np.arange(len(ran)) < len(history.run)
     kinds = kinds_of(state, history)
-    values: list[Floats] = []
-    first, count = (np.zeros((len(limit), len(kinds) + 1), dtype=np.int64) for _ in range(2))
+    values, below = [], []
+    last, count = (np.zeros((len(elapsed), len(kinds) + 1), dtype=np.int64) for _ in range(2))
+    members = [_members(np.append(old, new[runs]), np.unique(new), start) for old, new in kinds]
     place = 0
-    for number, (of_history, of_state) in enumerate(kinds):
-        members = _members(of_history, np.unique(of_state))
-        for row, kind in enumerate(of_state.tolist()):
-            recent = members[kind][-RECENT:]
-            took = np.where(
-                history.limit[recent] > 0,
-                np.ceil(share[recent] * limit[row]),
-                np.minimum(history.run[recent], limit[row]),
-            )
-            took = np.sort(took[took > elapsed[row]])
-            first[row, number], count[row, number] = place, len(took)
-            values.append(took)
-            place += len(took)
-    first[:, -1], count[:, -1] = place + np.arange(len(limit)), 1
-    narrowest = kinds[0][1] if kinds else np.zeros(len(limit), dtype=np.int64)
+    for row, limit in enumerate(state.limit.tolist()):
+        for number, (_, new) in enumerate(kinds):
+            like = members[number][int(new[row])]
+            took = np.where(of[like] > 0, np.ceil(ran[like] / np.maximum(of[like], 1) * limit), ran[like])
+            value, mass = _distribution(np.minimum(took, limit), ended[like], limit)
+            count[row, number] = np.count_nonzero(ended[like] & (took > elapsed[row]))
+            possible = value > elapsed[row]
+            value, mass = value[possible], mass[possible]
+            values.append(value)
+            below.append(row * (len(kinds) + 1) + number + np.cumsum(mass) / max(mass.sum(), TINY))
+            place += len(value)
+            last[row, number] = place - 1
+        values.append(np.array([limit]))
+        below.append(np.array([row * (len(kinds) + 1) + len(kinds) + 1.0]))
+        last[row, -1] = place
+        place += 1
     least = np.maximum(elapsed + 1, 0)
     return RunTimes(
-        values=np.concatenate([*values, limit.astype(float)]),
-        first=first,
+        values=np.concatenate(values) if values else np.zeros(0, dtype=np.int64),
+        below=np.concatenate(below) if below else np.zeros(0),
+        last=last,
         count=count,
-        kind=np.unique(narrowest, return_inverse=True)[1],
+        kind=np.unique(kinds[0][1], return_inverse=True)[1],
         least=least,
-        most=np.maximum(limit, least),
+        most=np.maximum(state.limit, least),
     )
 
 
-def _members(kind: Ints, wanted: Ints) -> dict[int, Ints]:
-    """Return the rows (ascending) of each kind that is wanted."""
-    order = np.argsort(kind, kind="stable")
+TINY = 1e-300
+
+
+def _distribution(took: Floats, ended: Bools, limit: int) -> tuple[Ints, Floats]:
+    """Return run times (s, ascending) and the probability of each, by Kaplan and Meier's product limit.
+
+    E. L. Kaplan, P. Meier, J. Am. Stat. Assoc. 53 (1958) 457-481. What has not ended takes longer than it has
+    run; if nothing that ended took longer, it takes its limit.
+    """
+    order = np.lexsort((~ended, took))
+    took, ended = took[order], ended[order]
+    at_risk = np.arange(len(took), 0, -1)
+    left = np.cumprod(np.where(ended, 1 - 1 / at_risk, 1.0)) if len(took) else np.ones(0)
+    before = np.append(1.0, left[:-1]) if len(took) else left
+    mass = np.append(np.where(ended, before / np.maximum(at_risk, 1), 0.0), left[-1:] if len(left) else 1.0)
+    value = np.append(took, limit).astype(np.int64)
+    some = mass > 0
+    return value[some], mass[some]
+
+
+def _members(kind: Ints, wanted: Ints, start: Ints) -> dict[int, Ints]:
+    """Return the rows of each kind that is wanted, those that started last."""
+    order = np.lexsort((start, kind))
     begin, end = (np.searchsorted(kind[order], wanted, side=side) for side in ("left", "right"))
-    return {int(one): order[a:b] for one, a, b in zip(wanted, begin, end, strict=True)}
+    return {int(one): order[a:b][-RECENT:] for one, a, b in zip(wanted, begin, end, strict=True)}
 
 
 def kinds_of(state: State, history: History) -> list[tuple[Ints, Ints]]:

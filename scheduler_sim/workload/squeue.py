@@ -6,6 +6,7 @@ any order; what is not known is passed over.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -103,7 +104,17 @@ def read_squeue(path: str | Path) -> Queue:
     try:
         return _queue(columns, reasons, name)
     except TraceError as error:
-        raise columns.mistakes() or error from None
+        raise _as_squeue_calls_it(columns.mistakes() or error) from None
+
+
+def _as_squeue_calls_it(error: TraceError) -> TraceError:
+    """Return an error that names columns as squeue does."""
+    text = str(error)
+    for called, known in _CALLED.items():
+        text = re.sub(f"; field {known};", f"; field {called.upper()};", text, flags=re.IGNORECASE)
+    for name in ("JobID", "State"):
+        text = text.replace(f"; field {name};", f"; field {name.upper()};")
+    return TraceError(text)
 
 
 def _reasons(dump: Dump) -> list[str]:

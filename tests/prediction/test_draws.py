@@ -1,4 +1,4 @@
-"""Draws: what runs goes on, what waits is decided as the policy decides; run times and arrivals by history."""
+"""Draws: what runs goes on, what waits starts as the policy says; run times and arrivals are of history."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_with_the_true_run_times_and_arrivals_a_draw_is_the_run_itself(policy, d
 
 
 def test_a_job_starts_when_those_that_run_end_as_their_like_did():
-    """4 nodes are full since 100; all of ann's jobs took half their limit: she is out at 600, and bob after her."""
+    """4 nodes are full; all of ann's jobs took half their limit: she is out at 600, and bob after her."""
     found = state([100, -1, -1], [1000, 200, 60], nodes=[4, 4, 4], at=300, users=["ann", "ann", "bob"])
     [told] = predict(System.homogeneous(4), EASY, [found], history([500] * 400, [1000] * 400), draws=19)
     assert (told.starts[:, 1] == 600).all()
@@ -111,14 +111,18 @@ def test_jobs_of_one_kind_take_alike_in_a_draw():
 def test_kinds_go_from_the_narrowest_to_all():
     past = history([9, 9, 9], [60, 60, 120], users=["ann", "bob", "ann"], nodes=[1, 1, 4])
     found = state([-1], [60], nodes=[1], at=0, users=["ann"])
-    like = [np.flatnonzero(of_history == of_state[0]).tolist() for of_history, of_state in kinds_of(found, past)]
+    like = [
+        np.flatnonzero(of_history == of_state[0]).tolist() for of_history, of_state in kinds_of(found, past)
+    ]
     assert like == [[0], [0], [0, 2], [0, 1], [0, 1], [0, 1], [0, 1, 2]]
 
 
 def test_without_users_kinds_are_by_size_and_limit():
     past = history([9, 9], [60, 60], nodes=[1, 2])
     found = state([-1], [60], nodes=[2], at=0)
-    like = [np.flatnonzero(of_history == of_state[0]).tolist() for of_history, of_state in kinds_of(found, past)]
+    like = [
+        np.flatnonzero(of_history == of_state[0]).tolist() for of_history, of_state in kinds_of(found, past)
+    ]
     assert like == [[1], [1], [0, 1], [0, 1]]
 
 
@@ -164,7 +168,7 @@ def test_what_can_never_start_and_what_is_not_reached_are_told_apart():
 
 
 def test_coverage_is_looked_at_beside_the_plan_and_the_last_wait():
-    """One node, a job every 100 s that takes 150 of 300 s. At 450 jobs 2 and 3 wait behind job 1, which ends at 600."""
+    """One node, a job every 100 s that takes 150 of 300 s: at 460 job 4 runs since 450 and job 5 waits."""
     jobs = Workload.from_columns(
         nodes=[1] * 6, submit_time=[0, 100, 200, 300, 400, 500], run_time=[150] * 6, time_limit=[300] * 6
     )
