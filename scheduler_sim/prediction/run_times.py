@@ -15,7 +15,11 @@ RECENT = 200
 """So many jobs of a kind count, those that started last."""
 
 DOUBT = 5.0
-"""A kind of n jobs is believed with probability n / (n + DOUBT); else the next wider one is asked."""
+"""A kind is believed with probability n / (n + DOUBT), else the next wider one is asked; the widest always.
+
+n is the number of jobs of the narrowest kind, and of a wider one that of the narrowest kinds in it: a hundred
+jobs of one campaign say little of the next one.
+"""
 
 OF_KIND, OF_ALL = 0.5, 0.05
 """Correlation of the run times of jobs of one kind, and part of it that all jobs of a draw have."""
@@ -32,7 +36,7 @@ class RunTimes:
     values : int64, the run times (s), those of a job and a kind ascending, job by job and kind by kind
     below : float64, as many: the number of such a distribution, and the share of it up to the value
     last : int64[rows, kinds], where each ends
-    count : int64[rows, kinds], of how many jobs that ended it is made
+    count : int64[rows, kinds], how many jobs that ended make the narrowest, how many narrowest kinds a wider
     kind : int64[rows], number of the narrowest kind a job is of
     least, most : int64[rows], it has not ended yet; its limit, s
     """
@@ -58,6 +62,7 @@ class RunTimes:
             + np.sqrt(1 - OF_KIND) * own
         )
         believed = doubt < self.count / (self.count + DOUBT)
+        believed[:, -2] |= self.count[:, -2] > 0
         believed[:, -1] = True
         chosen, row = believed.argmax(axis=1), np.arange(rows)
         place = np.searchsorted(self.below, row * kinds + chosen + level)
@@ -79,6 +84,7 @@ def run_times_of(state: State, history: History) -> RunTimes:
     kinds = kinds_of(state, history)
     values, below = [], []
     last, count = (np.zeros((len(elapsed), len(kinds) + 1), dtype=np.int64) for _ in range(2))
+    narrowest = np.append(kinds[0][0], kinds[0][1][runs])
     members = [_members(np.append(old, new[runs]), np.unique(new), start) for old, new in kinds]
     place = 0
     for row, limit in enumerate(state.limit.tolist()):
@@ -86,7 +92,8 @@ def run_times_of(state: State, history: History) -> RunTimes:
             like = members[number][int(new[row])]
             took = np.where(of[like] > 0, np.ceil(ran[like] / np.maximum(of[like], 1) * limit), ran[like])
             value, mass = _distribution(np.minimum(took, limit), ended[like], limit)
-            count[row, number] = np.count_nonzero(ended[like] & (took > elapsed[row]))
+            those = like[ended[like] & (took > elapsed[row])]
+            count[row, number] = len(those) if number == 0 else len(np.unique(narrowest[those]))
             possible = value > elapsed[row]
             value, mass = value[possible], mass[possible]
             values.append(value)
