@@ -22,7 +22,7 @@ STEPS = np.linspace(0, 1, 101)
 def coverage_figure(runs: pd.DataFrame) -> Figure:
     """Draw how many true starts the middle p of the draws holds, for all p; and the errors of each predictor."""
     with look():
-        figure = blank(11, 3.6)
+        figure = blank(11, 3.9)
         first, *others = figure.subplots(1, 1 + len(TRACES))
         first.plot([0, 100], [0, 100], color=GREY, linewidth=0.8)
         for place, (name, trace) in enumerate(TRACES.items()):
@@ -39,7 +39,8 @@ def coverage_figure(runs: pd.DataFrame) -> Figure:
             _errors(panel, own)
             panel.set_title(trace.title)
         others[0].set_ylabel("predictions (%)")
-        others[0].legend()
+        handles, names = others[0].get_legend_handles_labels()
+        figure.legend(handles, names, loc="outside lower right", ncols=len(PREDICTORS))
     return figure
 
 
