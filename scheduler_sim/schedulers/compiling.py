@@ -142,8 +142,8 @@ def _code_of(kind: type, name: str, value: Any) -> str:
         if isinstance(value, wanted):
             return code
     raise ConfigError(
-        f"{shown(file_of(kind))}: compiled scheduler {kind.__name__}: self.{name}: found {type(value).__name__};"
-        " allowed: int, float, bool, arrays of numbers"
+        f"{shown(file_of(kind))}: compiled scheduler {kind.__name__}: self.{name}:"
+        f" found {type(value).__name__}; allowed: int, float, bool, arrays of numbers"
     )
 
 
