@@ -92,7 +92,7 @@ def count_unit(core: UnitsCore, row: int, sign: int) -> None:
 
 @part
 def set_eligible(core: UnitsCore, row: int, time: int) -> None:
-    """Since when its unit may start, -1 = not yet; those that start later get a time of their own by its start."""
+    """Since when its unit may start, -1 = not yet; those that start later get times of their own then."""
     unit = core.coscheduling.unit[core.coscheduling.member[row].unit]
     for i in range(unit.first, unit.last):
         one = core.coscheduling.member_rows[i]
