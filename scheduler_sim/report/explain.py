@@ -193,8 +193,8 @@ def _notes(
         notes.append(f"What may pass a blocked component under {scheme.name}: {scheme.passing}.")
     if rules.vetoes:
         notes.append(
-            "At which times it might not start, by the policy's may_start, a function of the user's own, is in"
-            " no result; what it waited then counts for priority."
+            "At which times it might not start, by the policy's may_start, a function of the user's own, is"
+            " in no result; what it waited then counts for priority."
         )
     recorded = next(wait.seconds for wait in waits if wait.kind == "resources")
     if recorded != resources:
