@@ -20,7 +20,7 @@ STEPS = np.linspace(0, 1, 101)
 
 
 def coverage_figure(runs: pd.DataFrame) -> Figure:
-    """Draw how many true starts the middle p of the draws holds, for all p; and the errors of each predictor."""
+    """Draw how many true starts the middle p of the draws holds, for all p; how far predictors are off."""
     with look():
         figure = blank(11, 3.9)
         first, *others = figure.subplots(1, 1 + len(TRACES))

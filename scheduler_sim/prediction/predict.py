@@ -10,8 +10,9 @@ import numpy as np
 import pandas as pd
 
 from scheduler_sim.arrays import Floats, Ints
+from scheduler_sim.errors import InputError
 from scheduler_sim.policy.policy import Policy
-from scheduler_sim.prediction.arrivals import drawn_from
+from scheduler_sim.prediction.arrivals import WEEK, WEEKS, drawn_from
 from scheduler_sim.prediction.draws import LATER, Case, Piece, carry_out, case_of
 from scheduler_sim.prediction.history import History
 from scheduler_sim.prediction.run_times import run_times_of
@@ -28,7 +29,10 @@ PIECE = 25
 """Draws that a worker carries out at a time."""
 
 BEYOND = 1.5
-"""The horizon is so many times as far as the last start by limits, and a day more."""
+"""The horizon is so many times as far as the last start by limits, and a day more; at most ``WEEKS``."""
+
+FEWEST = 2
+"""From fewer jobs that had ended nothing is learnt."""
 
 Told = Callable[[int, int], None]
 
@@ -103,7 +107,15 @@ def predict(
     Parameters
     ----------
     mapped : where draws are carried out. told : called with draws that are done, and all.
+
+    Raises
+    ------
+    InputError where too few jobs had ended, and for a job that runs but has no room on the system.
     """
+    if len(history.submit) < FEWEST:
+        raise InputError(
+            f"the history: found {len(history.submit)} jobs that had ended by then; allowed: {FEWEST} or more"
+        )
     cases = [_case(system, policy, state, history, seed) for state in states]
     pieces = [
         Piece(case, first, min(first + PIECE, draws))
@@ -128,5 +140,11 @@ def _case(system: System, policy: Policy, state: State, history: History, seed: 
     run_times, recent = run_times_of(state, history), drawn_from(history, state.at)
     case = case_of(system, policy, state, recent, run_times, seed)
     able = case.starts_by_limits()
+    elsewhere = np.flatnonzero(~state.waits & (able != state.start))
+    if len(elsewhere):
+        raise InputError(
+            f"{state.jobs.source.name}: job {state.labels[elsewhere[0]]} runs, but has no room on the system"
+            " beside all else that runs; allowed: a system with all the nodes that are in use"
+        )
     last = int(np.max(np.where(able == LATER, state.at, able), initial=state.at))
-    return case.until(state.at + int(BEYOND * (last - state.at)) + DAY)
+    return case.until(state.at + min(int(BEYOND * (last - state.at)) + DAY, WEEKS * WEEK))

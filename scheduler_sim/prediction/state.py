@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from scheduler_sim.arrays import Bools, Ints
-from scheduler_sim.errors import InputError
+from scheduler_sim.errors import InputError, TraceError
 from scheduler_sim.placement.table import expand
 from scheduler_sim.prediction.asked import Asked
 from scheduler_sim.system.system import System
@@ -61,7 +61,10 @@ class State:
             if name not in ("component_id", "modular_job_id", "listed_component_id")
         }
         jobs = Workload(columns, replace(self.jobs.source, line_numbers=None, format="table", partial=True))
-        limit = limits(jobs, system)
+        try:
+            limit = limits(jobs, system)
+        except TraceError as error:
+            raise InputError(f"--job: {error.message}; allowed: {error.allowed}") from None
         if limit[-1] < 0:
             raise InputError("--job: no time=, and the partition has no limit either; allowed: time=H:MM:SS")
         return replace(

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import get_context
 from typing import Any
+
+from scheduler_sim.errors import SchedulerSimError
 
 Task = Callable[[Any], Any]
 Mapped = Callable[[Task, Sequence[Any]], Iterator[Any]]
@@ -27,7 +30,10 @@ def local(workers: int) -> Mapped:
         with ProcessPoolExecutor(
             min(workers, len(pieces)), get_context("spawn"), initializer=_receive, initargs=(task,)
         ) as pool:
-            yield from pool.map(_carried_out, pieces)
+            try:
+                yield from pool.map(_carried_out, pieces)
+            except BrokenProcessPool:
+                raise SchedulerSimError("a process that drew was lost; try fewer workers") from None
 
     return mapped
 
@@ -39,10 +45,15 @@ def on_dask(where: str) -> Mapped:
         from scheduler_sim.study.dask_runner import client_of
 
         with client_of(where) as client:
-            given = client.scatter(task, broadcast=True)
+            from distributed.scheduler import KilledWorker
+
+            given = client.submit(_itself, task, pure=False)  # which goes to the cluster once
             futures = [client.submit(_called, given, piece, pure=False) for piece in pieces]
-            for future in futures:
-                yield future.result()
+            try:
+                for future in futures:
+                    yield future.result()
+            except KilledWorker:
+                raise SchedulerSimError(f"--dask {where}: a worker that drew was lost") from None
 
     return mapped
 
@@ -53,6 +64,10 @@ def _receive(task: Task) -> None:
 
 def _carried_out(piece: Any) -> Any:
     return _TASK[0](piece)
+
+
+def _itself(task: Task) -> Task:
+    return task
 
 
 def _called(task: Task, piece: Any) -> Any:

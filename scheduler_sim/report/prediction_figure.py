@@ -88,7 +88,10 @@ def _times(panel: Axes, at: int, last: int, origin: int | None) -> None:
 
 def moment(time: int, at: int, origin: int | None) -> str:
     """Write a time as ``Thu 5 Mar 14:00``, or, without a date, as how long it is from ``at`` on."""
+    try:
+        date = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=time + (origin or 0))
+    except OverflowError:
+        origin = None
     if origin is None:
         return f"{'-' if time < at else '+'}{duration(abs(time - at))}"
-    date = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=time + origin)
     return f"{date:%a} {date.day} {date:%b %H:%M}"

@@ -45,7 +45,7 @@ class TraceSource:
     @property
     def is_table(self) -> bool:
         """Whether it was read as a table, of which a column map may say what is what."""
-        return self.format not in ("table", "swf", "mwf", "sacct", "slurm-sim-events")
+        return self.format not in ("table", "swf", "mwf", "sacct", "squeue", "slurm-sim-events")
 
     @property
     def processors_are_nodes(self) -> bool:

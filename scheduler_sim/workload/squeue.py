@@ -20,7 +20,7 @@ from scheduler_sim.units import DAY
 from scheduler_sim.workload import sacct_text as text
 from scheduler_sim.workload.left_out import LeftOut
 from scheduler_sim.workload.sacct_columns import Columns
-from scheduler_sim.workload.sacct_lines import Dump, read_dump
+from scheduler_sim.workload.sacct_lines import Dump, has_header, read_dump
 from scheduler_sim.workload.sacct_parts import parts_of_nodes
 from scheduler_sim.workload.source import TraceSource
 from scheduler_sim.workload.table import Workload
@@ -94,6 +94,10 @@ def read_squeue(path: str | Path) -> Queue:
         with file, line, field, value and what is allowed, for all that cannot be read.
     """
     name = str(path)
+    if not has_header(path):
+        raise TraceError(
+            "no header of squeue with | between columns", file=name, allowed=f"what {COMMAND} prints"
+        )
     dump = read_dump(path, name, LeftOut())
     reasons = _reasons(dump)
     dump.columns = [_CALLED.get(column, column) for column in dump.columns]

@@ -80,6 +80,8 @@ def test_the_same_on_two_processes_and_on_dask(cli, small):
         (("--workers", 0), "--workers: found 0"),
         (("--workers", 2, "--dask", "x"), "allowed: one of them"),
         (("--job", "nodes=a"), "--job: nodes: found 'a'"),
+        (("--job", "nodes=2 time=9 partition=gpu"), "--job: unknown partition 'gpu' in system"),
+        (("--at", "2026-02-01T00:00:00"), "after the instant"),
         (("--plot", "starts.pdf"), "--plot: found 'starts.pdf'"),
     ],
 )

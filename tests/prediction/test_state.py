@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from scheduler_sim import System, Workload, read_trace
+from scheduler_sim import Policy, System, Workload, read_trace
 from scheduler_sim.errors import InputError
 from scheduler_sim.prediction.asked import read_asked
 from scheduler_sim.prediction.history import history_of
+from scheduler_sim.prediction.predict import predict
 from scheduler_sim.prediction.state import limits, state_of_queue
 from scheduler_sim.workload.squeue import read_squeue
 from tests.conftest import ROOT
@@ -80,6 +81,29 @@ def test_what_cannot_be_read_is_told_with_its_line(squeue, line, told):
 def test_columns_that_are_needed(squeue):
     with pytest.raises(InputError, match=r"no column TIME_LIMIT; allowed: what squeue"):
         read_squeue(squeue("1|R|5:00", header="JOBID|STATE|TIME"))
+
+
+def test_the_default_output_of_squeue_is_refused_with_what_to_ask_for(squeue):
+    with pytest.raises(
+        InputError, match=r"no header of squeue with \| between columns; allowed: what squeue"
+    ):
+        read_squeue(
+            squeue("  12 batch cfd ann R 1:00 2 c[1-2]", header="JOBID PARTITION NAME USER ST TIME NODES")
+        )
+    with pytest.raises(InputError, match=r"not there\.txt"):
+        read_squeue("not there.txt")
+
+
+def test_what_runs_has_to_fit(squeue):
+    """12 has 2 of the 8 nodes, another one all of them."""
+    other = RUNS.replace("12|", "15|").replace("|2|", "|8|")
+    state, _ = state_of_queue(read_squeue(squeue(RUNS, other, WAITS)), SYSTEM, None)
+    jobs = Workload.from_columns(nodes=[1] * 4, submit_time=range(4), run_time=[5] * 4, time_limit=[9] * 4)
+    past = history_of(jobs, SYSTEM, None)
+    with pytest.raises(InputError, match=r"job 1[25] runs, but has no room"):
+        predict(SYSTEM, Policy.resolve("easy"), [state], past, draws=9)
+    with pytest.raises(InputError, match="found 0 jobs that had ended"):
+        predict(SYSTEM, Policy.resolve("easy"), [state], past.before(-1), draws=9)
 
 
 def test_a_job_that_began_after_the_instant_is_an_error(squeue):
