@@ -1,6 +1,6 @@
 """Scheduling as environments of Gymnasium: importing this registers them.
 
-``scheduler_sim/Queue-v0``, ``scheduler_sim/Next-v0``, ``scheduler_sim/Order-v0``, ``scheduler_sim/Weights-v0``.
+``ENVIRONMENTS`` has their ids; docs/reference/gym.md says of each what is decided, seen and rewarded.
 """
 
 from __future__ import annotations

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import gymnasium
 import numpy as np
 from gymnasium.error import ResetNeeded
+from gymnasium.spaces import Discrete
 from numpy.typing import NDArray
 
 from scheduler_sim.errors import InputError, did_you_mean
@@ -50,7 +51,7 @@ class Scheduling(gymnasium.Env[Seen, Any]):
     Raises InputError for anything wrong with what is given.
     """
 
-    metadata = {"render_modes": []}  # noqa: RUF012 (Gymnasium's own way)
+    metadata: ClassVar[dict[str, Any]] = {"render_modes": []}
     simulation: Simulation
 
     def __init__(
@@ -68,7 +69,7 @@ class Scheduling(gymnasium.Env[Seen, Any]):
         self.system = system if isinstance(system, System) else read_system(system)
         self._episodes, self._reward = Episodes(workload, recipe, jobs), reward_of(reward)
         self._observation, self.window = Observation(self.system, window), window
-        self.observation_space = self._observation.space
+        self.observation_space = self._observation.space()
         self.view: View | None = None
 
     # -- the interface of Gymnasium
@@ -78,14 +79,16 @@ class Scheduling(gymnasium.Env[Seen, Any]):
     ) -> tuple[Seen, dict[str, Any]]:
         """Begin an episode.
 
-        ``options``: ``seed``, of this episode alone, in place of one that is drawn; ``first``, the first job of
-        the window. Raises InputError for others, and for jobs none of which the system can run.
+        ``options``: ``seed``, of this episode alone, in place of one that is drawn; ``first``, the first job
+        of the window. Raises InputError for others, and for jobs none of which the system can run.
         """
         super().reset(seed=seed)
         given = dict(options or {})
         for name in given:
             if name not in OPTIONS:
-                raise InputError(f"options: found {name!r}; allowed: seed, first{did_you_mean(name, OPTIONS)}")
+                raise InputError(
+                    f"options: found {name!r}; allowed: seed, first{did_you_mean(name, OPTIONS)}"
+                )
         drawn = int(self.np_random.integers(MOST_SEED))
         self._seed = int(given.get("seed", drawn))
         workload = self._episodes.draw(self._seed, given.get("first"))
@@ -97,11 +100,16 @@ class Scheduling(gymnasium.Env[Seen, Any]):
             raise InputError(f"{self.system.name}: none of the {len(workload)} jobs of this episode can run")
         self._columns = Columns(self.view)
         self._prepare()
+        if self.view is None:
+            raise InputError(f"{self.system.name}: no job of this episode ever fits in the window")
         self._now = self.view.now
         return self._look(), self._info()
 
     def step(self, action: Any) -> tuple[Seen, float, bool, bool, dict[str, Any]]:
-        """Decide, and go on to where the next decision is due. Raises ResetNeeded when the episode is over."""
+        """Decide, and go on to where the next decision is due.
+
+        Raises ResetNeeded when the episode is over.
+        """
         if self.view is None:
             raise ResetNeeded("the episode is over: call reset")
         since = self._now
@@ -133,8 +141,9 @@ class Scheduling(gymnasium.Env[Seen, Any]):
         raise NotImplementedError
 
     def _mask(self) -> Mask:
-        """Which actions are allowed now: int8[actions]."""
-        raise NotImplementedError
+        """Which actions are allowed now: int8[actions]; all, where an environment says nothing else."""
+        assert isinstance(self.action_space, Discrete)
+        return np.ones(int(self.action_space.n), dtype=np.int8)
 
     # -- what they use
 
@@ -161,7 +170,9 @@ class Scheduling(gymnasium.Env[Seen, Any]):
 
     def _info(self) -> dict[str, Any]:
         """What is told besides: at the end of an episode its metrics, too."""
-        info = {"action_mask": self._mask(), "now": self._now, "refused": self._refused, "seed": self._seed}
+        info: dict[str, Any] = {"now": self._now, "refused": self._refused, "seed": self._seed}
+        if isinstance(self.action_space, Discrete):
+            info["action_mask"] = self._mask()
         return info if self.view is not None else info | figures(self.result())
 
 

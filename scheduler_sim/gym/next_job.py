@@ -15,7 +15,8 @@ class NextJob(Scheduling):
     """Action i: the i-th job of the window goes next.
 
     It starts now, or as soon as it can; until then, with ``backfill``, others start that do not delay it, in
-    order of submission, as under easy. Then the next decision is due. A place of the window without a job is
+    order of submission, as under easy. The next decision is due where two jobs or more wait then: a
+    single one goes next by itself. A place of the window without a job is
     not allowed: it is counted, and the first in the queue goes next.
     """
 
@@ -28,12 +29,16 @@ class NextJob(Scheduling):
         if not self._mask()[action]:
             self._refuse()
             action = 0
-        job = self._columns.job(int(self._observation.rows[action]))
-        while self.view is not None and not self.view.start(job):
+        self._go_next(int(self._observation.rows[action]))
+        while self.view is not None and len(waiting := self._columns.waiting) == 1:
+            self._go_next(int(waiting[0]))
+
+    def _go_next(self, row: int) -> None:
+        """Have a job start as soon as it can, and go on to where jobs wait after that."""
+        while self.view is not None and not self.view.start(job := self._columns.job(row)):
             if self.backfill:
-                backfill_behind(self.view, job)
+                backfill_behind(self.view, self._columns, job)
             self._go_on()
-            job = self._columns.job(job.number)
         if self.view is not None and len(self._columns.waiting) == 0:
             self._go_on()
 

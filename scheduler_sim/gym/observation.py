@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from gymnasium.spaces import Box, Dict
 from numpy.typing import NDArray
@@ -31,7 +33,6 @@ class Observation:
 
     Attributes
     ----------
-    space : the space of what it sees
     rows : int64[k], the jobs in the window, in the order of the queue
     fits : bool[k], which of them could start now
     """
@@ -45,21 +46,29 @@ class Observation:
             "free": (len(self._nodes),),
             "time": (len(TIME),),
         }
-        self.space = Dict({name: Box(0.0, 1.0, shape, np.float32) for name, shape in self._shapes.items()})
         self.rows: Ints = np.zeros(0, dtype=np.int64)
         self.fits: Bools = np.zeros(0, dtype=np.bool_)
+
+    def space(self) -> Any:
+        """Return the space of what it sees."""
+        return Dict({name: Box(0.0, 1.0, shape, np.float32) for name, shape in self._shapes.items()})
 
     def nothing(self) -> Seen:
         """Return what is seen when the episode is over: zeros."""
         self.rows, self.fits = self.rows[:0], self.fits[:0]
         return {name: np.zeros(shape, dtype=np.float32) for name, shape in self._shapes.items()}
 
+    def move_window(self, columns: Columns) -> Bools:
+        """Move the window to the queue as it is now; returns which of the jobs in it fit."""
+        self.rows = columns.waiting[: self._window]
+        self.fits = columns.fit(self.rows)
+        return self.fits
+
     def look(self, columns: Columns, now: int) -> Seen:
         """Return what is seen of a pass."""
         seen = self.nothing()
-        waiting, submit, start = columns.waiting, columns.submit, columns.start
-        self.rows = rows = waiting[: self._window]
-        self.fits = columns.fit(rows)
+        self.move_window(columns)
+        rows, submit, start = self.rows, columns.submit, columns.start
         module, nodes, limit = (columns.placed(name, rows) for name in ("module", "nodes", "limit"))
         earliest, harmless = self._plan(columns, now, module, nodes, limit)
         seen["queue"][: len(rows)] = np.stack(
@@ -86,20 +95,22 @@ class Observation:
             now % DAY / DAY,
             now % (7 * DAY) / (7 * DAY),
             (start[able] >= 0).mean(),
-            len(waiting) / able.sum(),
+            len(columns.waiting) / able.sum(),
         )
         return seen
 
     def _plan(
         self, columns: Columns, now: int, module: Ints, nodes: Ints, limit: Ints
     ) -> tuple[Ints, NDArray[np.bool_]]:
-        """Of each job: when it could start if it were the next, s from now; whether it would not delay the first.
+        """Of each job: when it could start if it were the next, s from now; whether it would delay the first.
 
-        That is the first in the queue of its module, by nodes and planned ends: easy's rule.
+        That is the first in the queue of its module; by nodes and planned ends, as easy has it.
         """
         earliest, harmless = np.zeros_like(nodes), np.ones(len(nodes), dtype=np.bool_)
-        for number in np.unique(module).tolist():
+        for number in range(len(self._nodes)):
             here = np.flatnonzero(module == number)
+            if len(here) == 0:
+                continue
             times, more = columns.planned_ends(number)
             times = np.append(now, np.maximum(times, now + 1))
             idle = np.maximum.accumulate(columns.free[number] + np.append(0, np.cumsum(more)))
@@ -116,4 +127,5 @@ class Observation:
 
 def scaled(seconds: Ints) -> NDArray[np.float64]:
     """Return times from 0 to 1, by their logarithm: log(1 + s) / log(1 + 30 days)."""
-    return np.minimum(np.log1p(np.maximum(seconds, 0)) / np.log1p(LONGEST), 1.0)
+    part: NDArray[np.float64] = np.log1p(np.maximum(seconds, 0)) / np.log1p(LONGEST)
+    return np.minimum(part, 1.0)

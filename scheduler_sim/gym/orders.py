@@ -11,7 +11,7 @@ from gymnasium.spaces import Box, Discrete
 from scheduler_sim.arrays import Floats
 from scheduler_sim.errors import InputError, did_you_mean
 from scheduler_sim.gym.easy import easy_pass
-from scheduler_sim.gym.environment import Mask, Scheduling
+from scheduler_sim.gym.environment import Scheduling
 from scheduler_sim.gym.observation import scaled
 from scheduler_sim.policy.keys import ORDERS
 from scheduler_sim.policy.order import keys
@@ -21,8 +21,12 @@ WEIGHTED = ("limit", "nodes", "wait", "area")
 """What weights are of: each from 0 to 1."""
 
 
+OFFERED = ("fifo", "sjf", "smallest", "wfp3", "f1")
+"""From which orders is chosen, unless others are given."""
+
+
 class OrderForAWhile(Scheduling):
-    """A decision gives the order of the queue for ``every`` seconds: the smallest key goes first, under easy."""
+    """A decision gives the order of the queue for ``every`` s, under easy: the smallest key goes first."""
 
     def __init__(self, *, every: int = HOUR, **given: Any) -> None:
         super().__init__(**given)
@@ -36,7 +40,7 @@ class OrderForAWhile(Scheduling):
         while self.view is not None and self.view.now < until:
             rows = self._columns.waiting
             order = np.argsort(self._keys(action, rows, self.view.now), kind="stable")
-            easy_pass(self.view, (self._columns.job(number) for number in rows[order].tolist()))
+            easy_pass(self.view, self._columns, rows[order])
             self._go_on()
 
     def _keys(self, action: Any, rows: Any, now: int) -> Floats:
@@ -47,7 +51,7 @@ class OrderForAWhile(Scheduling):
 class ChooseOrder(OrderForAWhile):
     """Action i: the i-th of ``orders``, which are the built-in ones by name."""
 
-    def __init__(self, *, orders: Sequence[str] = ("fifo", "sjf", "smallest", "wfp3", "f1"), **given: Any) -> None:
+    def __init__(self, *, orders: Sequence[str] = OFFERED, **given: Any) -> None:
         super().__init__(**given)
         for name in orders:
             if name not in ORDERS:
@@ -62,11 +66,11 @@ class ChooseOrder(OrderForAWhile):
         it = self._columns
         submit = it.submit
         limit, nodes = (it.placed(name, rows).astype(np.float64) for name in ("limit", "nodes"))
-        since, wait = (submit[rows] - submit.min()).astype(np.float64), (now - submit[rows]).astype(np.float64)
+        since, wait = (
+            (submit[rows] - submit.min()).astype(np.float64),
+            (now - submit[rows]).astype(np.float64),
+        )
         return keys(self.orders[int(action)], submit=since, limit=limit, nodes=nodes, wait=wait)
-
-    def _mask(self) -> Mask:
-        return np.ones(len(self.orders), dtype=np.int8)
 
 
 class ChooseWeights(OrderForAWhile):
@@ -85,6 +89,3 @@ class ChooseWeights(OrderForAWhile):
         weighted = np.stack([scaled(limit), share, scaled(now - it.submit[rows]), area])
         found: Floats = np.asarray(action, dtype=np.float64) @ weighted
         return found
-
-    def _mask(self) -> Mask:
-        return np.ones(0, dtype=np.int8)

@@ -11,6 +11,9 @@ from scheduler_sim.arrays import Floats, Ints
 from scheduler_sim.errors import InputError, did_you_mean
 from scheduler_sim.units import HOUR
 
+SHORTEST = 10
+"""Jobs that run for less count as if they ran for so long (s), as in the metric."""
+
 
 class Jobs(NamedTuple):
     """The jobs of an episode that can run, in order of submission, as they are now.
@@ -36,23 +39,20 @@ class Jobs(NamedTuple):
         waited: Ints = np.maximum(until - self.submit, 0)
         return waited
 
+    def slowdowns(self, now: int) -> Floats:
+        """float64[n], bounded slowdown of each if it started at this time, or when it did."""
+        response = self.waited(now) + self.run
+        slowdowns: Floats = np.maximum(1.0, response / np.maximum(self.run, SHORTEST))
+        return slowdowns
+
 
 Reward = Callable[[Jobs, int, int], float]
 """Of what happened from one time to another (s on the trace's clock)."""
 
-SHORTEST = 10
-"""Jobs that run for less count as if they ran for so long (s), as in the metric."""
-
-
-def _slowdowns(jobs: Jobs, now: int) -> Floats:
-    """Bounded slowdown of each job if it started at this time, or when it did."""
-    slowdowns: Floats = np.maximum(1.0, (jobs.waited(now) + jobs.run) / np.maximum(jobs.run, SHORTEST))
-    return slowdowns
-
 
 def bounded_slowdown(jobs: Jobs, since: int, now: int) -> float:
     """By how much the mean bounded slowdown became more, negative: the sum is 1 − mean bounded slowdown."""
-    return float((_slowdowns(jobs, since) - _slowdowns(jobs, now)).mean())
+    return float((jobs.slowdowns(since) - jobs.slowdowns(now)).mean())
 
 
 def wait(jobs: Jobs, since: int, now: int) -> float:

@@ -13,10 +13,10 @@ from scheduler_sim.gym.environment import Mask, Scheduling
 class StartJobs(Scheduling):
     """Action i starts the i-th job of the window now; the last action, ``window``, ends the pass.
 
-    Decisions are due where some job of the window fits; passes in which none does go by. Only jobs that fit may
-    be started, and a pass may not be ended where no other would come, as nothing runs and nothing is to be
-    submitted. An action that is not allowed is counted: the pass ends in its place, or, where it may
-    not, the first job that fits starts.
+    Decisions are due where some job of the window fits; passes in which none does go by. Only jobs that fit
+    may be started, and a pass may not be ended where no other would come, as nothing runs and nothing is to
+    be submitted. An action that is not allowed is counted: the pass ends in its place, or, where it may not,
+    the first job that fits starts.
     """
 
     def __init__(self, **given: Any) -> None:
@@ -40,7 +40,7 @@ class StartJobs(Scheduling):
 
     def _pass_by(self) -> None:
         """Leave passes in which nothing fits."""
-        while self.view is not None and not self._columns.fit(self._columns.waiting[: self.window]).any():
+        while self.view is not None and not self._observation.move_window(self._columns).any():
             self._go_on()
 
     def _mask(self) -> Mask:

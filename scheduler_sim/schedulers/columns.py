@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -23,13 +24,13 @@ class Columns:
     def __init__(self, view: View) -> None:
         self._view = view
 
-    @property
+    @cached_property
     def able(self) -> Bools:
         """bool[n], which of them may run at all: the others are rejected when they come."""
         jobs = self._jobs
-        return (jobs["last"] > jobs["first"]) & (jobs["state"] != REJECTED)
+        return np.array((jobs["last"] > jobs["first"]) & (jobs["state"] != REJECTED))
 
-    @property
+    @cached_property
     def submit(self) -> Ints:
         """int64[n], s on the trace's clock."""
         return np.array(self._jobs["submit"])
@@ -44,9 +45,9 @@ class Columns:
 
         The duration is how long a job runs, which no scheduler knows: at most its limit.
         """
-        jobs = self._jobs[rows]
-        where = np.where(jobs["start"] >= 0, jobs["placed"], jobs["first"])
-        column: Ints = self._core.placements[name][np.minimum(where, len(self._core.placements) - 1)]
+        jobs, placements = self._jobs, self._core.placements[name]
+        where = np.where(jobs["start"][rows] >= 0, jobs["placed"][rows], jobs["first"][rows])
+        column: Ints = placements[np.minimum(where, len(placements) - 1)]
         return column
 
     def job(self, row: int) -> Job:
@@ -62,14 +63,19 @@ class Columns:
         return waiting
 
     def fit(self, rows: Ints) -> Bools:
-        """Return which of these jobs could start now."""
-        view, free = self._view, np.array(self.free)
-        possible = self.placed("nodes", rows) <= free[self.placed("module", rows)]
+        """Return which of these jobs could start now: bool[rows]."""
+        fit = self.may_fit(rows)
+        for place in np.flatnonzero(fit).tolist():
+            fit[place] = self._view.fits(self.job(int(rows[place])))
+        return fit
+
+    def may_fit(self, rows: Ints) -> Bools:
+        """Leave out jobs that are larger than what is idle, where all that counts is nodes: bool[rows]."""
         if self._core.rules.complex or self._core.rules.named:
-            possible[:] = True  # of what is not counted the core alone knows
-        for place in np.flatnonzero(possible).tolist():
-            possible[place] = view.fits(self.job(int(rows[place])))
-        return possible
+            return np.ones(len(rows), dtype=np.bool_)
+        free = np.array(self.free)
+        few: Bools = self.placed("nodes", rows) <= free[self.placed("module", rows)]
+        return few
 
     @property
     def free(self) -> list[int]:
@@ -77,7 +83,7 @@ class Columns:
         return list(self._view.free.values())
 
     def planned_ends(self, module: int) -> tuple[Ints, Ints]:
-        """When nodes of a module come free by planned ends, in order of time, s, and how many: int64[k] each."""
+        """When nodes of a module come free by planned ends, s, in order, and how many then: int64[k] each."""
         pool = self._core.pools[module]
         ends = self._core.releases[module][pool.release_head : pool.release_tail]
         return np.array(ends["time"]), np.array(ends["nodes"])

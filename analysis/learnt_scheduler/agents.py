@@ -1,0 +1,84 @@
+"""What was learnt: a score of each job that may start, and of the end of the pass, in NumPy."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from scheduler_sim.gym.observation import QUEUE
+
+WEIGHTS = Path(__file__).parent / "weights"
+INPUTS = len(QUEUE) + 2
+LAYERS = (32, 16)
+
+Seen = Mapping[str, Any]
+
+
+def inputs(seen: Seen) -> np.ndarray:
+    """Return what is known of each action: float[window + 1, INPUTS].
+
+    Of a job its columns, of the end of the pass zeros; then how much is idle, and how many wait.
+    """
+    queue = np.concatenate([seen["queue"], np.zeros((1, len(QUEUE)))])
+    about = [seen["free"].mean(), seen["time"][-1]]
+    return np.concatenate([queue, np.broadcast_to(about, (len(queue), 2))], axis=1)
+
+
+class Linear:
+    """A rule that is linear in what is known of a job; what is the same for all changes nothing.
+
+    ``weights``: float64[INPUTS].
+    """
+
+    def __init__(self, weights: np.ndarray) -> None:
+        self.weights = weights
+
+    def __call__(self, seen: Seen, mask: np.ndarray) -> int:
+        """Return the action with the highest score; of equal ones the first."""
+        return best(inputs(seen) @ self.weights, mask)
+
+
+class Kernel:
+    """A small network that scores each action by itself, with the same weights for all.
+
+    ``layers``: weights float32[out, in] and bias float32[out] of each layer; between them tanh.
+    """
+
+    def __init__(self, layers: list[tuple[np.ndarray, np.ndarray]]) -> None:
+        self.layers = layers
+
+    def __call__(self, seen: Seen, mask: np.ndarray) -> int:
+        """Return the action with the highest score; of equal ones the first."""
+        return best(self.scores(inputs(seen)), mask)
+
+    def scores(self, given: np.ndarray) -> np.ndarray:
+        """Return float[...] of float[..., INPUTS]."""
+        *hidden, (weights, bias) = self.layers
+        for into, shift in hidden:
+            given = np.tanh(given @ into.T + shift)
+        return (given @ weights.T + bias)[..., 0]
+
+
+def best(scores: np.ndarray, mask: np.ndarray) -> int:
+    """Return the place of the highest score that is allowed."""
+    return int(np.argmax(np.where(mask > 0, scores, -np.inf)))
+
+
+def linear(folder: Path = WEIGHTS) -> Linear:
+    """Return the linear rule that was learnt."""
+    with np.load(folder / "linear.npz", allow_pickle=False) as kept:
+        return Linear(kept["weights"])
+
+
+def kernel(folder: Path = WEIGHTS) -> Kernel:
+    """Return the network that was learnt."""
+    with np.load(folder / "ppo.npz", allow_pickle=False) as kept:
+        places = range(len(LAYERS) + 1)
+        return Kernel([(kept[f"weights_{i}"], kept[f"bias_{i}"]) for i in places])
+
+
+AGENTS = {"linear": linear, "ppo": kernel}
+"""What was learnt, by name."""
