@@ -8,11 +8,13 @@ class Fcfs:
     """First come, first served: a job that does not fit blocks its module."""
 
     def schedule(self, view):
-        """Start jobs in order until one does not fit."""
+        """Start jobs in order, in each module until one does not fit."""
         blocked = set()
         for job in view.queue:
             if job.module not in blocked and not view.start(job):
                 blocked.add(job.module)
+                if len(blocked) == len(view.free):
+                    return
 
 
 class Easy:
@@ -34,7 +36,7 @@ class Conservative:
     """Conservative backfill: no job is delayed by one behind it in the queue."""
 
     def schedule(self, view):
-        """Start what may start now, reserve for all others, in order."""
+        """Reserve for all, in order; start what is reserved for now."""
         for job in view.queue:
-            if view.earliest_start(job) > view.now or not view.start(job):
-                view.reserve(job)
+            if view.reserve(job) == view.now:
+                view.start(job)

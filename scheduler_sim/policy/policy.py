@@ -91,22 +91,22 @@ class Policy(PolicyKeys):
         return policy
 
     @classmethod
-    def resolve(cls, policy: Policy | str | Path | Mapping[str, Any] | Any) -> Policy:
+    def resolve(cls, policy: Policy | str | Path | Mapping[str, Any] | Any, folder: Path = Path()) -> Policy:
         """Return the policy that is meant.
 
         A policy itself, a name, a YAML file, keys and values, or a scheduler of your own: an object with
-        a method ``schedule``, or ``path.py:Class``.
+        a method ``schedule``, or ``path.py:Class``. Python files that it names are looked for in ``folder``.
         """
         if isinstance(policy, Policy):
             return policy
         if isinstance(policy, Mapping):
-            return cls(**policy)
+            return cls._in_folder(folder, dict(policy))
         if schedules(policy):
             return cls(name=type(policy).__name__, scheduler=policy)
         if place := in_file(policy):
-            return Policy(name=place[1], backfill="none").with_settings(
-                {"scheduler": policy, "name": place[1]}
-            )
+            if not _is_file(folder / place[0]):
+                raise ConfigError(f"policy {policy!r}: no such file: {folder / place[0]}")
+            return cls._in_folder(folder, {"name": place[1], "scheduler": policy})
         if isinstance(policy, Path) or policy.lower().endswith((".yaml", ".yml")):
             return cls.from_yaml(policy)
         if policy.strip().lower() not in _names() and _is_file(policy):
@@ -162,6 +162,9 @@ class Policy(PolicyKeys):
         for role in FROM_FILES:
             if place := in_file(getattr(self, role)):
                 found.append((role, self._folder / place[0]))
+        code = getattr(getattr(self.scheduler, "schedule", None), "__code__", None)
+        if code is not None and _is_file(code.co_filename):
+            found.append(("scheduler", Path(code.co_filename)))
         return found
 
     @property

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from hashlib import sha256
+from pathlib import Path
 from types import FunctionType
 from typing import Any, cast
 
@@ -27,26 +29,35 @@ CODES: dict[Any, str] = {bool | np.bool_: "?", int | np.integer: "i8", float | n
 """How numbers lie in memory."""
 
 
+_ADDRESSES: dict[Any, int] = {}
+"""Where the passes of schedulers stand that this process has compiled."""
+
+
 class CompiledCaller(Caller):
     """Calls the compiled methods of a scheduler, which has the state it came to when the loop returns."""
 
     def __init__(self, scheduler: Any, system: System) -> None:
         super().__init__(scheduler, system)
-        kind = type(scheduler)
         self._state = State(scheduler)
-        self._kind = kind_of(kind.__name__, self._state.layout, self._state.arrays, _methods_of(kind))
-        self._addresses: dict[Any, int] = {}
+        self._same = _code_of_class(type(scheduler)), *self._state.shape
 
     def make_ready(self, core: Any) -> None:
-        """The methods are compiled for each kind of core. Raises ConfigError for what does not compile."""
-        if core.shape not in self._addresses:
-            try:
-                self._addresses[core.shape] = address_for(core, self._kind)
-            except Exception as error:  # whatever the compiler has to say of the user's file
-                raise _not_compiled(type(self.scheduler), error) from error
+        """The methods are compiled for each kind of core, once in a process."""
+        place = *self._same, core.shape
+        if place not in _ADDRESSES:
+            _ADDRESSES[place] = self._compiled(core)
         at = core.own_scheduler.at
-        at.address, at.own, at.broken = self._addresses[core.shape], self._state.address, 0
+        at.address, at.own, at.broken = _ADDRESSES[place], self._state.address, 0
         self._state.take()
+
+    def _compiled(self, core: Any) -> int:
+        """Where the methods stand, compiled for a core. Raises ConfigError for what does not compile."""
+        kind, state = type(self.scheduler), self._state
+        try:
+            made = kind_of(kind.__name__, state.layout, state.arrays, _methods_of(kind))
+            return address_for(core, made)
+        except Exception as error:  # whatever the compiler has to say of the user's file
+            raise _not_compiled(kind, error) from error
 
     def give_back(self) -> None:
         """Python sees the state."""
@@ -84,6 +95,12 @@ class State:
         self._memory = np.zeros(1, dtype=self.layout)
 
     @property
+    def shape(self) -> tuple[Any, ...]:
+        """What compiled code depends on."""
+        arrays = tuple((name, array.shape, array.dtype.str) for name, array in self.arrays.items())
+        return str(self.layout.descr), arrays
+
+    @property
     def address(self) -> int:
         """Where it stands."""
         return int(self._memory.ctypes.data)
@@ -99,6 +116,17 @@ class State:
         """Python sees the state."""
         for name in self._numbers:
             setattr(self._scheduler, name, self._memory[name][0].item())
+
+
+def _code_of_class(kind: type) -> Any:
+    """What the code of a class is: its methods by their files, which each run loads anew; or itself."""
+    found = [
+        (name, method.__qualname__, Path(method.__code__.co_filename))
+        for name, method in _methods_of(kind).items()
+    ]
+    if any("<locals>" in name or not file.is_file() for _, name, file in found):
+        return kind
+    return tuple((*names, str(file), sha256(file.read_bytes()).digest()) for *names, file in sorted(found))
 
 
 def _attributes(scheduler: Any) -> dict[str, Any]:

@@ -34,7 +34,7 @@ class SteppedCaller(Caller):
         self.view: View | None = None
 
     def drive(self, core: FullCore, until: int, steps: int) -> None:
-        """Leave the pass in which it stands; go to the next with jobs that wait, if one is before ``until``."""
+        """Leave the pass in which it stands; go to the next with jobs that wait, if there is one."""
         self.trace.core = core
         if self.view is not None:
             leave_pass(core)

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any, NoReturn
+from collections.abc import Callable, Iterator, Sequence
+from operator import index
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
+from scheduler_sim.arrays import Floats, Ints
+from scheduler_sim.engine.core.jit import bound
 from scheduler_sim.engine.core.state import INF
-from scheduler_sim.engine.engine import FullCore
+from scheduler_sim.engine.engine import FullCore, has
 from scheduler_sim.engine.rules.own_scheduler import asking
+from scheduler_sim.engine.rules.shared_nodes.state import CORES, GPUS, MEMORY, THOUSANDTHS, UP
 from scheduler_sim.schedulers.job import Job, Jobs, Placement
 from scheduler_sim.schedulers.unlawful import refused
 
@@ -46,6 +50,20 @@ class Queue(Sequence[Job]):
         return {name: np.array([getattr(job, name) for job in waiting], dtype=np.int64) for name in wanted}
 
 
+class FreeOnNodes(NamedTuple):
+    """What is free on each node of a module where jobs share nodes; nothing on one that is out of service.
+
+    Attributes
+    ----------
+    cores, gpus : float64[nodes]
+    memory_kb : int64[nodes], KB
+    """
+
+    cores: Floats
+    memory_kb: Ints
+    gpus: Floats
+
+
 class View:
     """One pass.
 
@@ -66,6 +84,7 @@ class View:
         self._clock = _numbers(core.clock)
         self._ends = _numbers(core.queue.at)
         self._counted = not (core.rules.complex or core.rules.named)
+        self._asked: dict[str, Callable[..., int]] = {}
         self._jobs.forget()
         self.begin()
 
@@ -102,11 +121,25 @@ class View:
             self._free = dict(zip(self._jobs.modules, idle, strict=False))
         return self._free
 
+    @property
+    def nodes(self) -> dict[str, FreeOnNodes]:
+        """What is free on each node, by module, of those where jobs share nodes."""
+        if not has(self._core, "shared_nodes"):
+            return {}
+        part, found = self._core.shared_nodes, {}
+        for i, name in enumerate(self._jobs.modules):
+            of = slice(int(part.module[i].begin), int(part.module[i].end))
+            if of.start < of.stop:
+                in_service = np.asarray(part.node)["service"][of] == UP
+                free = np.where(in_service, np.maximum(part.free[:, of], 0), 0)
+                found[name] = FreeOnNodes(free[CORES] / THOUSANDTHS, free[MEMORY], free[GPUS] / THOUSANDTHS)
+        return found
+
     # -- what it may do
 
     def fits(self, job: Job, placement: Placement | None = None) -> bool:
         """Whether a job could start now, in a placement or in any."""
-        return asking.ask_fits(self._core, job.number, _number(placement))
+        return bool(self._ask("fits")(job.number, _number(placement)))
 
     def start(self, job: Job, placement: Placement | None = None) -> bool:
         """Start a job now, in a placement.
@@ -117,7 +150,7 @@ class View:
         """
         if self._counted and job.pending and job.nodes > self.free[job.module]:
             return False  # as the core would say
-        answer = asking.ask_start(self._core, job.number, _number(placement))
+        answer = self._ask("start")(job.number, _number(placement))
         if answer == asking.DONE:
             self._note(job, pending=False)
             job.take(int(self._core.jobs[job.number].placed))
@@ -132,7 +165,7 @@ class View:
 
         NEVER if it fits at no time.
         """
-        time = asking.ask_earliest_start(self._core, job.number, _number(placement))
+        time = self._ask("earliest_start")(job.number, _number(placement))
         return time if time >= 0 else self._refuse("earliest_start", job, time)
 
     def reserve(self, job: Job, at: int | None = None, placement: Placement | None = None) -> int:
@@ -140,31 +173,37 @@ class View:
 
         Returns when, NEVER if it does not fit then. Where ``at`` is given, a pass is made at that time.
         """
-        when = -1 if at is None else at
+        when = -1 if at is None else index(at)
         if at is not None and at < 0:
             self._refuse("reserve", job, asking.IN_THE_PAST)
-        time = asking.ask_reserve(self._core, job.number, _number(placement), when)
+        time = self._ask("reserve")(job.number, _number(placement), when)
         return time if time >= 0 else self._refuse("reserve", job, time)
 
     def wake_at(self, time: int) -> None:
         """Have a pass made at a time (s), whatever happens."""
-        answer = asking.ask_wake_at(self._core, time)
+        answer = self._ask("wake_at")(index(time))
         if answer < 0:
             raise refused(f"wake_at({time})", None, self.now, answer)
 
     def hold(self, job: Job) -> None:
         """Hold a job: it is in no queue from the next pass on, until ``release``."""
-        answer = asking.ask_hold(self._core, job.number)
+        answer = self._ask("hold")(job.number)
         if answer < 0:
             self._refuse("hold", job, answer)
         self._note(job, pending=False)
 
     def release(self, job: Job) -> bool:
         """Release a job that is held, with another pass at this instant; False if it is not held."""
-        released = asking.ask_release(self._core, job.number) == asking.DONE
+        released = self._ask("release")(job.number) == asking.DONE
         if released:
             self._note(job, pending=True)
         return released
+
+    def _ask(self, what: str) -> Callable[..., int]:
+        """What asks the core: made when it is needed first, for some may have to be compiled."""
+        if what not in self._asked:
+            self._asked[what] = bound(getattr(asking, f"ask_{what}"), self._core)
+        return self._asked[what]
 
     def _note(self, job: Job, *, pending: bool) -> None:
         """Whether a job is in the queue; a scheduler may have kept it since an earlier call of the loop."""

@@ -221,6 +221,31 @@ def test_placements_are_tried_in_order_unless_one_is_named() -> None:
     assert seen[0] == [("cm", 1, 5), ("esb", 1, 5)]
 
 
+def test_what_is_free_on_nodes_that_jobs_share() -> None:
+    module = {
+        "name": "m",
+        "nodes": 2,
+        "shared": True,
+        "cores_per_node": 4,
+        "memory_gb": 2,
+        "gpus_per_node": 2,
+    }
+    system, seen = System.from_dict({"modules": [module]}), []
+
+    def look(view: Any) -> None:
+        in_order(view)
+        free = view.nodes["m"]
+        seen.append((view.free["m"], free.cores.tolist(), free.memory_kb.tolist(), free.gpus.tolist()))
+
+    workload = jobs((0, 1, 5), (1, 1, 5), cores=[3, 1], gpus=[0.5, 0], memory_kb=[1024, -1], exclusive=[0, 1])
+    assert starts(schedules(look), workload, system) == [0, 1]
+    gb2 = 2 * 1024**2
+    assert seen[:2] == [
+        (1, [1.0, 4.0], [gb2 - 1024, gb2], [1.5, 2.0]),
+        (0, [1.0, 0.0], [gb2 - 1024, 0], [1.5, 0.0]),
+    ]
+
+
 def test_columns_of_the_trace() -> None:
     def ask(view: Any) -> None:
         for job in view.queue:

@@ -95,8 +95,11 @@ def fits_now(core: AskingCore, row: int, placement: int) -> bool:
 @part
 def _starts_by_plan(core: AskingCore, row: int) -> bool:
     """Start a job that by the plan of this pass starts now."""
+    now, planned = core.clock.now, core.jobs[row].reserved_placement
+    if planned >= 0:
+        return core.jobs[row].reserved_start == now and _starts(core, row, planned)
     best = _best(core, row)
-    return _slot(core, row, best, core.clock.now) == core.clock.now and _starts(core, row, best)
+    return _slot(core, row, best, now) == now and _starts(core, row, best)
 
 
 @part

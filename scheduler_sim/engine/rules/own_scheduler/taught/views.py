@@ -93,7 +93,15 @@ def free_in(free: Any, module: Any) -> Any:
     return lambda free, module: core_of(free).pools[module].free
 
 
+def modules_of(free: Any) -> Any:
+    """The number of modules."""
+    if not isinstance(free, FreeType):
+        return None
+    return lambda free: core_of(free).clock.modules
+
+
 overload(len, **TAUGHT)(count)
+overload(len, **TAUGHT)(modules_of)
 overload(operator.getitem, **TAUGHT)(free_in)
 
 
