@@ -7,7 +7,6 @@ from typing import Any
 import gymnasium
 import numpy as np
 
-import scheduler_sim.gym  # registers the environments
 from scheduler_sim import System
 from scheduler_sim.gym.rewards import Jobs
 
@@ -26,14 +25,17 @@ RECIPE: dict[str, Any] = {
 }
 """Traces that the environment makes anew, episode by episode."""
 
-ENVIRONMENT = "scheduler_sim/Queue-v0"
+ENVIRONMENT = "scheduler_sim.gym:scheduler_sim/Queue-v0"
 
 
 def training() -> gymnasium.Env:
     """Return the environment of the training: an episode is a trace of its own."""
-    assert ENVIRONMENT in scheduler_sim.gym.ENVIRONMENTS
-    given: dict[str, Any] = {"system": System.homogeneous(NODES), "recipe": RECIPE, "jobs": None}
-    return gymnasium.make(ENVIRONMENT, reward=log_slowdown, **given)
+    return environment(System.homogeneous(NODES), recipe=RECIPE, reward=log_slowdown)
+
+
+def environment(system: System, **given: Any) -> gymnasium.Env:
+    """Return the environment of all agents: who starts, and for whom nodes are reserved, pass by pass."""
+    return gymnasium.make(ENVIRONMENT, system=system, jobs=None, reserve=True, **given)
 
 
 def log_slowdown(jobs: Jobs, since: int, now: int) -> float:

@@ -16,7 +16,7 @@ from analysis.learnt_scheduler.agents import INPUTS, WEIGHTS, Linear
 from analysis.learnt_scheduler.cases import training
 from scheduler_sim.streams import stream
 
-TRIED, KEPT, EPISODES = 16, 4, 3
+TRIED, KEPT, EPISODES = 12, 3, 3
 LEAST_SPREAD = 0.05
 
 
