@@ -8,11 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from scheduler_sim.gym.observation import QUEUE
+QUEUE = ("there", "module", "nodes", "limit", "wait", "earliest", "fits", "harmless")
+"""The columns of the queue, as the environment has them: pages are made without it, too."""
 
 WEIGHTS = Path(__file__).parent / "weights"
 INPUTS = len(QUEUE) + 2
 LAYERS = (32, 16)
+WEIGHTED = (*QUEUE, "free", "waiting")
+"""What is known of an action, by name."""
 
 Seen = Mapping[str, Any]
 
@@ -25,6 +28,11 @@ def inputs(seen: Seen) -> np.ndarray:
     queue = np.concatenate([seen["queue"], np.zeros((1, len(QUEUE)))])
     about = [seen["free"].mean(), seen["time"][-1]]
     return np.concatenate([queue, np.broadcast_to(about, (len(queue), 2))], axis=1)
+
+
+def spread(given: Any) -> Any:
+    """Return inputs of a network, from −2 to 2, of what is from 0 to 1."""
+    return 4 * given - 2
 
 
 class Linear:
@@ -52,7 +60,7 @@ class Kernel:
 
     def __call__(self, seen: Seen, mask: np.ndarray) -> int:
         """Return the action with the highest score; of equal ones the first."""
-        return best(self.scores(inputs(seen)), mask)
+        return best(self.scores(spread(inputs(seen))), mask)
 
     def scores(self, given: np.ndarray) -> np.ndarray:
         """Return float[...] of float[..., INPUTS]."""

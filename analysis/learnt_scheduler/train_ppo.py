@@ -1,7 +1,7 @@
 """Learn a network by MaskablePPO: ``python -m analysis.learnt_scheduler.train_ppo``.
 
-It scores each action by itself, as the kernel network of Zhang et al., "RLScheduler", SC 2020. The weights
-are kept as plain arrays, so that nobody has to unpickle what they run.
+The network scores each action by itself, as the kernel network of Zhang et al., "RLScheduler", SC 2020, and
+begins as SJF, which it is shown. Its weights are kept as plain arrays: nobody has to unpickle what they run.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
 from stable_baselines3.common.vec_env import DummyVecEnv, VecNormalize
 from torch import nn
 
-from analysis.learnt_scheduler.agents import INPUTS, LAYERS, WEIGHTS
+from analysis.learnt_scheduler.agents import INPUTS, LAYERS, QUEUE, WEIGHTS, inputs, spread
 from analysis.learnt_scheduler.cases import training
 
-ENVIRONMENTS, GAMMA = 4, 0.99
+ENVIRONMENTS, STEPS_AT_ONCE, GAMMA, ROUNDS = 4, 1024, 0.99, 20
 
 
 class OfEachJob(BaseFeaturesExtractor):
@@ -37,7 +37,7 @@ class OfEachJob(BaseFeaturesExtractor):
         queue = nn.functional.pad(seen["queue"], (0, 0, 0, 1))
         about = torch.stack([seen["free"].mean(-1), seen["time"][..., -1]], -1)
         around = about[:, None, :].expand(-1, queue.shape[1], -1)
-        return torch.cat([queue, around], -1).flatten(1)
+        return spread(torch.cat([queue, around], -1)).flatten(1)
 
 
 class ScoresAndValue(nn.Module):
@@ -82,8 +82,8 @@ class KernelPolicy(MaskableMultiInputActorCriticPolicy):
         self.optimizer = self.optimizer_class(self.parameters(), lr=lr_schedule(1), **self.optimizer_kwargs)
 
 
-def learn(steps: int, seed: int) -> MaskablePPO:
-    """Return the model after so many steps."""
+def learn(steps: int, seed: int, shown: int = 8) -> MaskablePPO:
+    """Return the model that begins as SJF, shown by so many episodes, after so many steps of its own."""
     torch.set_num_threads(1)
     envs = DummyVecEnv([lambda: Monitor(training()) for _ in range(ENVIRONMENTS)])
     envs = VecNormalize(envs, norm_obs=False, norm_reward=True, gamma=GAMMA)
@@ -91,17 +91,53 @@ def learn(steps: int, seed: int) -> MaskablePPO:
         KernelPolicy,
         envs,
         policy_kwargs={"features_extractor_class": OfEachJob},
-        n_steps=1024,
-        batch_size=512,
+        n_steps=STEPS_AT_ONCE,
+        batch_size=STEPS_AT_ONCE // 2,
         n_epochs=6,
-        learning_rate=1e-3,
+        learning_rate=3e-4,
         gamma=GAMMA,
         gae_lambda=0.95,
-        ent_coef=0.003,
+        clip_range=0.1,
+        stats_window_size=20,
         seed=seed,
         verbose=1,
     )
+    imitate(model, *shortest_first(shown, seed))
     return model.learn(steps)
+
+
+def shortest_first(episodes: int, seed: int) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """Return what SJF with EASY backfill sees, what it may do, and what it does, decision by decision."""
+    env, limit = training(), QUEUE.index("limit")
+    seen_all, masks, actions = [], [], []
+    for episode in range(episodes):
+        seen, info = env.reset(options={"seed": seed + episode})
+        over = False
+        while not over:
+            mask = info["action_mask"]
+            last = 2.0  # the end of the pass comes after any job
+            action = int(np.argmin(np.where(mask > 0, np.append(seen["queue"][:, limit], last), np.inf)))
+            seen_all.append(spread(inputs(seen)))
+            masks.append(mask)
+            actions.append(action)
+            seen, _, over, _, info = env.step(action)
+    given = torch.as_tensor(np.array(seen_all), dtype=torch.float32)
+    return given, torch.as_tensor(np.array(masks) > 0), torch.as_tensor(np.array(actions))
+
+
+def imitate(model: MaskablePPO, given: torch.Tensor, masks: torch.Tensor, actions: torch.Tensor) -> None:
+    """Have the network that scores do what it was shown."""
+    scores = model.policy.mlp_extractor.scores
+    optimizer = torch.optim.Adam(scores.parameters(), lr=1e-3)
+    for _ in range(ROUNDS):
+        order = torch.randperm(len(actions))
+        for some in order.split(256):
+            logits = scores(given[some])[..., 0].masked_fill(~masks[some], -1e9)
+            loss = nn.functional.cross_entropy(logits, actions[some])
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+    print(f"{len(actions)} decisions shown, cross entropy {loss.item():.2f}", flush=True)
 
 
 def export(model: MaskablePPO, file: Path) -> None:
@@ -118,7 +154,7 @@ def main() -> None:
     """Write the weights."""
     name = "python -m analysis.learnt_scheduler.train_ppo"
     parser = argparse.ArgumentParser(prog=name, description=__doc__)
-    parser.add_argument("--steps", type=int, default=200_000)
+    parser.add_argument("--steps", type=int, default=100_000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--out", default=str(WEIGHTS), help="folder of ppo.npz")
     given = parser.parse_args()

@@ -79,6 +79,19 @@ def test_who_starts_what_is_harmless_makes_the_schedule_of_easy(case: Case) -> N
 
 
 @examples(60)
+@given(simple_cases(NO_KEYS), st.sampled_from(["fifo", "sjf"]))
+def test_with_reservations_who_takes_jobs_in_an_order_makes_easy_of_it(case: Case, order: str) -> None:
+    def first(seen: Any, info: Any) -> int:
+        key = seen["queue"][:, QUEUE.index("limit")] if order == "sjf" else np.zeros(16)
+        return int(np.argmin(np.where(info["action_mask"] > 0, np.append(key, 2), 3)))
+
+    result, _, info = played(of_case("Queue-v0", case, window=16, reserve=True), first)
+    policy = Policy(order=order, backfill="easy")
+    assert facts(result) == facts(simulate(case.machine.system(), case.workload(), policy))
+    assert info["refused"] == 0
+
+
+@examples(60)
 @given(
     simple_cases(NO_KEYS, dependencies=False),
     st.randoms(use_true_random=False),
