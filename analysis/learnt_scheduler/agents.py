@@ -38,15 +38,18 @@ def spread(given: Any) -> Any:
 class Linear:
     """A rule that is linear in what is known of a job; what is the same for all changes nothing.
 
-    ``weights``: float64[INPUTS].
+    ``weights``: float64[INPUTS]; ``holds_back``: whether it may end a pass while a job may start.
     """
 
-    def __init__(self, weights: np.ndarray) -> None:
-        self.weights = weights
+    def __init__(self, weights: np.ndarray, *, holds_back: bool) -> None:
+        self.weights, self.holds_back = weights, holds_back
 
     def __call__(self, seen: Seen, mask: np.ndarray) -> int:
         """Return the action with the highest score; of equal ones the first."""
-        return best(inputs(seen) @ self.weights, mask)
+        scores = inputs(seen) @ self.weights
+        if not self.holds_back:
+            scores[-1] = scores.min() - 1
+        return best(scores, mask)
 
 
 class Kernel:
@@ -75,10 +78,16 @@ def best(scores: np.ndarray, mask: np.ndarray) -> int:
     return int(np.argmax(np.where(mask > 0, scores, -np.inf)))
 
 
-def linear(folder: Path = WEIGHTS) -> Linear:
-    """Return the linear rule that was learnt."""
-    with np.load(folder / "linear.npz", allow_pickle=False) as kept:
-        return Linear(kept["weights"])
+def linear_rule(folder: Path = WEIGHTS) -> Linear:
+    """Return the linear rule that was learnt, which may hold jobs back."""
+    with np.load(folder / "linear_rule.npz", allow_pickle=False) as kept:
+        return Linear(kept["weights"], holds_back=True)
+
+
+def linear_order(folder: Path = WEIGHTS) -> Linear:
+    """Return the linear order that was learnt: with reservations it is EASY in that order."""
+    with np.load(folder / "linear_order.npz", allow_pickle=False) as kept:
+        return Linear(kept["weights"], holds_back=False)
 
 
 def kernel(folder: Path = WEIGHTS) -> Kernel:
@@ -88,5 +97,5 @@ def kernel(folder: Path = WEIGHTS) -> Kernel:
         return Kernel([(kept[f"weights_{i}"], kept[f"bias_{i}"]) for i in places])
 
 
-AGENTS = {"linear": linear, "ppo": kernel}
-"""What was learnt, by name."""
+AGENTS = {"linear order": linear_order, "linear rule": linear_rule, "MaskablePPO": kernel}
+"""What was learnt, by the name that pages have."""

@@ -12,15 +12,15 @@ import pandas as pd
 from analysis.common.runs import Progress, by_seed, in_order
 from analysis.common.runs import save as write_runs
 from analysis.common.study import Conducted as Runs
+from analysis.learnt_scheduler.agents import AGENTS
 from analysis.learnt_scheduler.cases import PLAIN, SEEDS, TRACES, Recorded, environment
 from scheduler_sim import Policy, Result, System, Workload, simulate
 from scheduler_sim.errors import SchedulerSimError
 
 FACTORS = ("trace", "scheduler", "seed")
 DIGITS = "%.6g"
-LEARNT = {"linear": "linear rule", "ppo": "MaskablePPO"}
-"""What pages call what was learnt."""
-SCHEDULERS = (*PLAIN, *LEARNT.values())
+SCHEDULERS = (*PLAIN, *AGENTS)
+"""As tables show them."""
 
 MEASURES = {
     "slowdown": "mean bounded slowdown",
@@ -76,10 +76,8 @@ def schedules(system: System, jobs: Workload) -> dict[str, Result]:
     plain = {
         name: simulate(system, jobs, Policy(order=order, backfill="easy")) for name, order in PLAIN.items()
     }
-    from analysis.learnt_scheduler.agents import AGENTS
-
     env = environment(system, workload=jobs)
-    return plain | {LEARNT[name]: played(env, agent()) for name, agent in AGENTS.items()}
+    return plain | {name: played(env, agent()) for name, agent in AGENTS.items()}
 
 
 def played(env: Any, agent: Any) -> Result:

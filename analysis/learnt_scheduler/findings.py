@@ -6,17 +6,17 @@ from typing import Any
 
 from analysis.common.markdown import listed
 from analysis.common.numbers import change, in_percent, mean, number
-from analysis.learnt_scheduler.cases import GENERATED, RECORDED, TRACES
-from analysis.learnt_scheduler.conduct import LEARNT, SCHEDULERS, Conducted
+from analysis.learnt_scheduler.agents import AGENTS
+from analysis.learnt_scheduler.cases import PLAIN, TRACES
+from analysis.learnt_scheduler.conduct import SCHEDULERS, Conducted
 
-EASY, SJF, F1 = "EASY", "SJF", "F1"
+SJF = "SJF"
+"""With which the others are compared in numbers: the best of the plain ones for this measure."""
 
 
 def findings(conducted: Conducted) -> list[str]:
-    """Return a sentence for each question; each says what the runs say."""
-    sentences = [_against(conducted, agent, EASY) for agent in LEARNT.values()]
-    sentences += [_against(conducted, agent, SJF) for agent in LEARNT.values()]
-    return [*sentences, _longest(conducted)]
+    """Return a sentence for each agent, and one on who waits longest."""
+    return [*(_agent(conducted, agent) for agent in AGENTS), _longest(conducted)]
 
 
 def against(conducted: Conducted, measure: str, scheduler: str, baseline: str, trace: str) -> dict[Any, Any]:
@@ -29,22 +29,30 @@ def side(row: dict[Any, Any]) -> int:
     return -1 if row["change_high"] < 0 else 1 if row["change_low"] > 0 else 0
 
 
-def _against(conducted: Conducted, agent: str, baseline: str) -> str:
-    """Whether bounded slowdowns are smaller under what was learnt, where it was trained and elsewhere."""
-    rows = {trace: against(conducted, "slowdown", agent, baseline, trace) for trace in TRACES}
-    sides = {trace: side(row) for trace, row in rows.items()}
-    words = {-1: "shorter", 0: "no different by more than chance", 1: "longer"}
-    told = [f"{words[sides[trace]]} on {trace}: {in_percent(row)}" for trace, row in rows.items()]
-    if set(sides.values()) == {-1}:
-        head = f"The {agent} beats {baseline} on all three"
-    elif sides[GENERATED] == -1 and any(sides[trace] >= 0 for trace in RECORDED):
-        head = f"The {agent} beats {baseline} on traces as those of its training, not on all others"
-    elif -1 not in sides.values():
-        head = f"The {agent} beats {baseline} nowhere"
-    else:
-        beaten = listed([trace for trace in TRACES if sides[trace] == -1])
-        head = f"The {agent} beats {baseline} on {beaten}"
-    return f"**{head}.** Slowdowns are {listed(told)}."
+def _agent(conducted: Conducted, agent: str) -> str:
+    """Where slowdowns are smaller under what was learnt, and what becomes of waits, for which nobody trained."""
+    less = {base: _on(conducted, agent, base, -1) for base in PLAIN}
+    more = {base: _on(conducted, agent, base, 1) for base in PLAIN}
+    told = [f"under {base} on {traces}" for base, traces in less.items() if traces]
+    worse = [f"under {base} on {traces}" for base, traces in more.items() if traces]
+    head = f"is less than {listed(told)}" if told else "is less than under none of the others"
+    also = f", and more than {listed(worse)}" if worse else ""
+    changes = [
+        listed(
+            [f"{in_percent(against(conducted, measure, agent, SJF, trace))} on {trace}" for trace in TRACES]
+        )
+        for measure in ("slowdown", "wait_h")
+    ]
+    return (
+        f"**{agent[0].upper()}{agent[1:]}.** Mean bounded slowdown {head}{also}. Against {SJF} it changes by"
+        f" {changes[0]}; the mean wait by {changes[1]}."
+    )
+
+
+def _on(conducted: Conducted, agent: str, base: str, wanted: int) -> str:
+    """Name the traces on which slowdowns are less, or more, than under another scheduler."""
+    traces = [trace for trace in TRACES if side(against(conducted, "slowdown", agent, base, trace)) == wanted]
+    return listed(traces) if traces else ""
 
 
 def _longest(conducted: Conducted) -> str:
@@ -55,6 +63,6 @@ def _longest(conducted: Conducted) -> str:
         waits = [number(mean(runs[runs["scheduler"] == name], "longest_wait_h").value) for name in SCHEDULERS]
         told.append(f"{', '.join(waits)} h on {trace}")
     return (
-        f"**Somebody waits longer.** The longest wait of a trace is on average, under {listed(SCHEDULERS)}:"
+        f"**Who waits longest.** The longest wait of a trace is on average, under {listed(SCHEDULERS)}:"
         f" {listed(told)}."
     )

@@ -8,13 +8,15 @@ from pathlib import Path
 from analysis.common.markdown import table
 from analysis.common.numbers import change, in_percent, mean, with_interval
 from analysis.common.page import text_of, write_page
-from analysis.learnt_scheduler.agents import WEIGHTED, linear
-from analysis.learnt_scheduler.cases import JOBS, NODES, TRACES, WINDOW
+from analysis.learnt_scheduler.agents import WEIGHTED, Linear, linear_order, linear_rule
+from analysis.learnt_scheduler.cases import JOBS, NODES, PLAIN, TRACES, WINDOW
 from analysis.learnt_scheduler.conduct import MEASURES, SCHEDULERS, Conducted
 from analysis.learnt_scheduler.figures import slowdown_figure
 from analysis.learnt_scheduler.findings import findings
 
 PAGE, RESULTS = "learnt_scheduler.md", "learnt_scheduler/results"
+SAME_FOR_ALL = ("module", "free", "waiting")
+"""What a linear rule cannot tell actions by, on one module."""
 _text = partial(text_of, Path(__file__).parent / "texts")
 
 
@@ -26,7 +28,6 @@ def write(conducted: Conducted, folder: Path) -> Path:
 
 def page_text(conducted: Conducted) -> str:
     """Return the page in Markdown."""
-    weights = zip(WEIGHTED, linear().weights, strict=True)
     said = {
         "version": conducted.version,
         "runs": f"{len(conducted.runs):,}",
@@ -35,12 +36,20 @@ def page_text(conducted: Conducted) -> str:
         "nodes": NODES,
         "window": f"{WINDOW:,}",
         "counts": ", ".join(f"{conducted.on(trace)['seed'].nunique()} {trace}" for trace in TRACES),
-        "weights": ", ".join(f"`{name}` {weight:+.2f}".replace("-", "−") for name, weight in weights),
+        "order": _weights(linear_order()),
+        "rule": _weights(linear_rule()),
     }
     parts = [_text("head").format(**said), *(f"- {one}\n" for one in findings(conducted))]
     parts.append(_text("what").format(**said))
     parts += [_means(conducted, trace) for trace in TRACES]
     return "".join([*parts, _text("end").format(**said)])
+
+
+def _weights(agent: Linear) -> str:
+    """Write the weights of what differs between actions."""
+    pairs = zip(WEIGHTED, agent.weights, strict=True)
+    shown = [f"`{name}` {weight:+.2f}" for name, weight in pairs if name not in SAME_FOR_ALL]
+    return ", ".join(shown).replace("-", "−")
 
 
 def _means(conducted: Conducted, trace: str) -> str:
@@ -50,8 +59,8 @@ def _means(conducted: Conducted, trace: str) -> str:
         own = runs[runs["scheduler"] == name]
         changes = [
             "" if name == base else in_percent(change(runs, "slowdown", name, base, by="scheduler"))
-            for base in SCHEDULERS[:2]
+            for base in PLAIN
         ]
         rows.append((name, *(with_interval(mean(own, measure)) for measure in MEASURES), *changes))
-    header = ("", *MEASURES.values(), *(f"slowdown against {base}" for base in SCHEDULERS[:2]))
+    header = ("", *MEASURES.values(), *(f"slowdown against {base}" for base in PLAIN))
     return f"### {trace[0].upper()}{trace[1:]}\n\n" + table(header, rows)

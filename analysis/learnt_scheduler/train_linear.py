@@ -1,4 +1,4 @@
-"""Learn a linear rule by the cross-entropy method: ``python -m analysis.learnt_scheduler.train_linear``.
+"""Learn linear rules by the cross-entropy method: ``python -m analysis.learnt_scheduler.train_linear``.
 
 R. Rubinstein, "The cross-entropy method for combinatorial and continuous optimization", Methodol. Comput.
 Appl. Probab. 1(2), 127-190, 1999.
@@ -20,7 +20,7 @@ TRIED, KEPT, EPISODES = 10, 3, 2
 LEAST_SPREAD = 0.05
 
 
-def learn(rounds: int, seed: int, env: gymnasium.Env) -> np.ndarray:
+def learn(rounds: int, seed: int, env: gymnasium.Env, *, holds_back: bool) -> np.ndarray:
     """Return the mean of the weights after so many rounds, float64[INPUTS].
 
     Each round tries weights drawn around it on the same episodes, and goes to those that did best.
@@ -31,7 +31,8 @@ def learn(rounds: int, seed: int, env: gymnasium.Env) -> np.ndarray:
     for number in range(rounds):
         tried = mean + spread * draw.standard_normal((TRIED, INPUTS))
         episodes = [seed + number * EPISODES + i for i in range(EPISODES)]
-        values = np.array([np.mean([value_of(Linear(one), env, e) for e in episodes]) for one in tried])
+        rules = [Linear(one, holds_back=holds_back) for one in tried]
+        values = np.array([np.mean([value_of(rule, env, e) for e in episodes]) for rule in rules])
         kept = tried[np.argsort(-values)[:KEPT]]
         mean, spread = kept.mean(axis=0), np.maximum(kept.std(axis=0), LEAST_SPREAD)
         print(f"round {number + 1}: best {values.max():.1f}, mean {values.mean():.1f}", flush=True)
@@ -53,9 +54,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog=name, description=__doc__)
     parser.add_argument("--rounds", type=int, default=12)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--out", default=str(WEIGHTS), help="folder of linear.npz")
+    parser.add_argument("--out", default=str(WEIGHTS), help="folder of what is learnt")
+    kinds = ("order", "rule")
+    parser.add_argument("--kinds", nargs="+", choices=kinds, default=kinds, help="a rule may hold jobs back")
     given = parser.parse_args()
-    np.savez(Path(given.out) / "linear.npz", weights=learn(given.rounds, given.seed, training()))
+    for kind in given.kinds:
+        weights = learn(given.rounds, given.seed, training(), holds_back=kind == "rule")
+        np.savez(Path(given.out) / f"linear_{kind}.npz", weights=weights)
 
 
 if __name__ == "__main__":

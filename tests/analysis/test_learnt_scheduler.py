@@ -15,7 +15,6 @@ from analysis.learnt_scheduler.agents import AGENTS, INPUTS, LAYERS, Kernel, Lin
 from analysis.learnt_scheduler.cases import DATA, PLAIN, RECIPE, TRACES, Recorded, environment
 from analysis.learnt_scheduler.conduct import (
     FACTORS,
-    LEARNT,
     MEASURES,
     SCHEDULERS,
     Setup,
@@ -74,9 +73,9 @@ def test_who_wins_is_said_only_where_the_interval_leaves_out_chance() -> None:
 
 
 def test_what_was_learnt_is_read_without_pickle() -> None:
-    for name, agent in AGENTS.items():
-        assert name in LEARNT
-        assert agent() is not None
+    assert {file.stem for file in agents.WEIGHTS.iterdir()} == {"linear_order", "linear_rule", "ppo"}
+    for agent in (agents.linear_order(), agents.linear_rule()):
+        assert agent.weights.shape == (INPUTS,)
     assert [one.shape for one, _ in agents.kernel().layers] == [
         (LAYERS[0], INPUTS),
         (LAYERS[1], LAYERS[0]),
@@ -93,9 +92,12 @@ def test_the_best_that_is_allowed_is_taken() -> None:
     assert inputs(seen).shape == (3, INPUTS)
     weights = np.zeros(INPUTS)
     weights[agents.QUEUE.index("limit")] = 1
-    assert Linear(weights)(seen, np.array([1, 1, 1])) == 1
-    assert Linear(weights)(seen, np.array([1, 0, 1])) == 0
-    assert Linear(-weights)(seen, np.array([1, 1, 1])) == 2  # the end of the pass
+    longest, shortest = (Linear(sign * weights, holds_back=False) for sign in (1, -1))
+    assert longest(seen, np.array([1, 1, 1])) == 1
+    assert longest(seen, np.array([1, 0, 1])) == 0
+    assert shortest(seen, np.array([1, 1, 1])) == 0
+    assert shortest(seen, np.array([0, 0, 1])) == 2  # the end of the pass
+    assert Linear(-weights, holds_back=True)(seen, np.array([1, 1, 1])) == 2
     layers = [(weights[None], np.zeros(1)), (np.array([[-2.0]]), np.ones(1))]
     assert Kernel(layers).scores(np.ones((1, INPUTS))) == pytest.approx(1 - 2 * np.tanh(1))
 
@@ -125,7 +127,7 @@ def test_the_runs_of_a_seed_can_be_repeated(tmp_path: Any) -> None:
     committed, ours = load(COMMITTED / RESULTS).runs, load(tmp_path).runs
     same = committed[committed["seed"] == seed]
     pd.testing.assert_frame_equal(ours.reset_index(drop=True), same.reset_index(drop=True))
-    assert set(ours["scheduler"]) == {*PLAIN, *LEARNT.values()}
+    assert set(ours["scheduler"]) == {*PLAIN, *AGENTS}
 
 
 @needs_shared
@@ -157,4 +159,4 @@ def test_training_of_seconds(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> 
     assert kernel.scores(spread(inputs(seen))) == pytest.approx(theirs, abs=1e-4)
     action, _ = model.predict(seen, action_masks=info["action_mask"], deterministic=True)
     assert kernel(seen, info["action_mask"]) == action
-    assert train_linear.learn(1, 1, env).shape == (INPUTS,)
+    assert train_linear.learn(1, 1, env, holds_back=True).shape == (INPUTS,)
