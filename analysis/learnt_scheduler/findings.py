@@ -30,7 +30,7 @@ def side(row: dict[Any, Any]) -> int:
 
 
 def _agent(conducted: Conducted, agent: str) -> str:
-    """Where slowdowns are smaller under what was learnt, and what becomes of waits, for which nobody trained."""
+    """Where slowdowns are less under what was learnt, and what becomes of waits, for which nobody trained."""
     less = {base: _on(conducted, agent, base, -1) for base in PLAIN}
     more = {base: _on(conducted, agent, base, 1) for base in PLAIN}
     told = [f"under {base} on {traces}" for base, traces in less.items() if traces]

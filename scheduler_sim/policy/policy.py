@@ -6,6 +6,7 @@ depth; crossed with an order of the queue they give the classic policies.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from copy import deepcopy
 from functools import cache
@@ -38,7 +39,13 @@ PRESETS: dict[str, dict[str, Any]] = {
     scheme.policy: {"order": "fifo", "backfill": scheme.name} for scheme in SCHEMES if scheme.policy
 }
 NESTED = ("slurm", "preempt", "parameters")  # keys that have keys
-FROM_FILES = ("order", "backfill_order", "scheduler")  # keys that may name something in a Python file
+FROM_FILES = (
+    "order",
+    "backfill_order",
+    "placement",
+    "may_start",
+    "scheduler",
+)  # keys that may name something in a Python file
 UNSAID = ("name", "slurm")  # not by themselves in the name of a policy that was changed
 
 
@@ -190,6 +197,14 @@ class Policy(PolicyKeys):
         """Return the user's own order of the candidates; None for an order by name or none."""
         return self._function(self.backfill_order, "backfill_order")
 
+    def placement_function(self) -> OrderFunction | None:
+        """Return the user's own rank of placements; None for a rule by name."""
+        return self._function(self.placement, "placement")
+
+    def may_start_function(self) -> OrderFunction | None:
+        """Return the user's own veto; None without one."""
+        return self._function(self.may_start, "may_start")
+
     def own_scheduler(self) -> Any:
         """Return a scheduler of the user's own, new from its class or a copy of the object that was given.
 
@@ -323,11 +338,15 @@ def _load(path: Path, function: str, key: str) -> OrderFunction:
     if spec is None or spec.loader is None or not _is_file(path):
         raise ConfigError(f"policy.{key}: no such Python file: {path}")
     module = module_from_spec(spec)
+    sys.path.insert(0, str(path.parent.absolute()))  # what stands beside it can be imported
     try:
         spec.loader.exec_module(module)
     except Exception as error:  # whatever the user's file raises
         raise ConfigError(f"policy.{key}: {path} fails: {type(error).__name__}: {error}") from error
+    finally:
+        sys.path.remove(str(path.parent.absolute()))
     if not callable(getattr(module, function, None)):
-        raise ConfigError(f"policy.{key}: {path} has no function {function!r}")
+        what = "class" if key == "scheduler" else "function"
+        raise ConfigError(f"policy.{key}: {path} has no {what} {function!r}")
     loaded: OrderFunction = getattr(module, function)
     return loaded

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+from pathlib import Path
 from traceback import extract_tb
 from typing import Any, cast
 
@@ -134,4 +135,10 @@ def _place_in(error: BaseException, kind: type) -> str:
     file = file_of(kind)
     lines = [frame.lineno for frame in extract_tb(error.__traceback__) if frame.filename == file]
     lines += [line for name, line in compiled_at(error) if name == file]
-    return f"{file}:{lines[-1]}" if lines else file
+    return f"{shown(file)}:{lines[-1]}" if lines else shown(file)
+
+
+def shown(file: str) -> str:
+    """Return a file as seen from the current directory, if it is in there."""
+    here = Path.cwd()
+    return str(Path(file).relative_to(here)) if Path(file).is_relative_to(here) else file

@@ -12,7 +12,7 @@ import numpy as np
 
 from scheduler_sim.engine.rules.own_scheduler.taught.schedulers import address_field, address_for, kind_of
 from scheduler_sim.errors import ConfigError
-from scheduler_sim.schedulers.caller import TOLD, Caller, file_of
+from scheduler_sim.schedulers.caller import TOLD, Caller, file_of, shown
 from scheduler_sim.schedulers.unlawful import refused
 from scheduler_sim.system.system import System
 
@@ -142,8 +142,8 @@ def _code_of(kind: type, name: str, value: Any) -> str:
         if isinstance(value, wanted):
             return code
     raise ConfigError(
-        f"{file_of(kind)}: compiled scheduler {kind.__name__}: self.{name}: found {type(value).__name__};"
-        " allowed: int, float, bool, arrays of numbers"
+        f"{shown(file_of(kind))}: compiled scheduler {kind.__name__}: self.{name}:"
+        f" found {type(value).__name__}; allowed: int, float, bool, arrays of numbers"
     )
 
 
@@ -164,7 +164,7 @@ def _not_compiled(kind: type, error: Exception) -> ConfigError:
     lines = [line for name, line in PLACE.findall(text) if name == file or file.endswith(name.lstrip("./"))]
     said = [line.strip() for line in text.rpartition(FAILED)[2].splitlines()[1:] if line.strip()]
     why = OF_TYPES.sub("", said[0] if said else text)
-    place = f"{file}:{lines[0]}" if lines else file
+    place = f"{shown(file)}:{lines[0]}" if lines else shown(file)
     return ConfigError(
         f"{place}: {kind.__name__} cannot be compiled: {why} (without @compiled it is plain Python)"
     )
