@@ -54,6 +54,8 @@ def log_slowdown(jobs: Jobs, since: int, now: int) -> float:
     return float((np.log(jobs.slowdowns(since)) - np.log(jobs.slowdowns(now))).mean())
 
 
+SEEN = 256
+"""So many jobs of the queue agents see in the comparison: each is scored by itself, however many there are."""
 SEEDS = 28
 """Traces of each kind; those that are generated have seeds that no training drew."""
 FIRST_SEED = 1_000_000
@@ -67,7 +69,7 @@ RECORDED = {
     "Theta 2022": ("theta_2022.swf.gz", 4392),
 }
 """File and nodes of each."""
-GENERATED = "generated"
+GENERATED = "generated traces"
 TRACES = (GENERATED, *RECORDED)
 
 PLAIN = {"EASY": "fifo", "SJF": "sjf", "F1": "f1"}

@@ -13,7 +13,7 @@ from analysis.common.runs import Progress, by_seed, in_order
 from analysis.common.runs import save as write_runs
 from analysis.common.study import Conducted as Runs
 from analysis.learnt_scheduler.agents import AGENTS
-from analysis.learnt_scheduler.cases import PLAIN, SEEDS, TRACES, Recorded, environment
+from analysis.learnt_scheduler.cases import PLAIN, SEEDS, SEEN, TRACES, Recorded, environment
 from scheduler_sim import Policy, Result, System, Workload, simulate
 from scheduler_sim.errors import SchedulerSimError
 
@@ -76,7 +76,7 @@ def schedules(system: System, jobs: Workload) -> dict[str, Result]:
     plain = {
         name: simulate(system, jobs, Policy(order=order, backfill="easy")) for name, order in PLAIN.items()
     }
-    env = environment(system, workload=jobs)
+    env = environment(system, workload=jobs, window=SEEN)
     return plain | {name: played(env, agent()) for name, agent in AGENTS.items()}
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from analysis.common.markdown import listed
 from analysis.common.numbers import change, in_percent, mean, number
 from analysis.learnt_scheduler.agents import AGENTS
-from analysis.learnt_scheduler.cases import PLAIN, TRACES
+from analysis.learnt_scheduler.cases import GENERATED, PLAIN, RECORDED, TRACES
 from analysis.learnt_scheduler.conduct import SCHEDULERS, Conducted
 
 SJF = "SJF"
@@ -15,8 +15,9 @@ SJF = "SJF"
 
 
 def findings(conducted: Conducted) -> list[str]:
-    """Return a sentence for each agent, and one on who waits longest."""
-    return [*(_agent(conducted, agent) for agent in AGENTS), _longest(conducted)]
+    """Return the sentences that hold: on all agents, on each, and on who waits longest."""
+    told = [_elsewhere(conducted), *(_agent(conducted, agent) for agent in AGENTS), _longest(conducted)]
+    return [sentence for sentence in told if sentence is not None]
 
 
 def against(conducted: Conducted, measure: str, scheduler: str, baseline: str, trace: str) -> dict[Any, Any]:
@@ -29,12 +30,21 @@ def side(row: dict[Any, Any]) -> int:
     return -1 if row["change_high"] < 0 else 1 if row["change_low"] > 0 else 0
 
 
+def _elsewhere(conducted: Conducted) -> str | None:
+    """Whether anything that was learnt is of use on traces of another kind."""
+    if any(trace in RECORDED for agent in AGENTS for trace in _on(conducted, agent, SJF, -1)):
+        return None
+    better = [agent for agent in AGENTS if GENERATED in _on(conducted, agent, SJF, -1)]
+    here = f", though {listed(better)} did on {GENERATED} as those of the training" if better else ""
+    return f"**On recorded traces nothing that was learnt beat {SJF}**{here}. It is hard to beat there."
+
+
 def _agent(conducted: Conducted, agent: str) -> str:
     """Where slowdowns are less under what was learnt, and what becomes of waits, for which nobody trained."""
     less = {base: _on(conducted, agent, base, -1) for base in PLAIN}
     more = {base: _on(conducted, agent, base, 1) for base in PLAIN}
-    told = [f"under {base} on {traces}" for base, traces in less.items() if traces]
-    worse = [f"under {base} on {traces}" for base, traces in more.items() if traces]
+    told = [f"under {base} on {listed(traces)}" for base, traces in less.items() if traces]
+    worse = [f"under {base} on {listed(traces)}" for base, traces in more.items() if traces]
     head = f"is less than {listed(told)}" if told else "is less than under none of the others"
     also = f", and more than {listed(worse)}" if worse else ""
     changes = [
@@ -49,10 +59,9 @@ def _agent(conducted: Conducted, agent: str) -> str:
     )
 
 
-def _on(conducted: Conducted, agent: str, base: str, wanted: int) -> str:
-    """Name the traces on which slowdowns are less, or more, than under another scheduler."""
-    traces = [trace for trace in TRACES if side(against(conducted, "slowdown", agent, base, trace)) == wanted]
-    return listed(traces) if traces else ""
+def _on(conducted: Conducted, agent: str, base: str, wanted: int) -> list[str]:
+    """Return the traces on which slowdowns are less (−1), or more (1), than under another scheduler."""
+    return [trace for trace in TRACES if side(against(conducted, "slowdown", agent, base, trace)) == wanted]
 
 
 def _longest(conducted: Conducted) -> str:

@@ -9,7 +9,7 @@ from analysis.common.markdown import table
 from analysis.common.numbers import change, in_percent, mean, with_interval
 from analysis.common.page import text_of, write_page
 from analysis.learnt_scheduler.agents import WEIGHTED, Linear, linear_order, linear_rule
-from analysis.learnt_scheduler.cases import JOBS, NODES, PLAIN, TRACES, WINDOW
+from analysis.learnt_scheduler.cases import JOBS, NODES, PLAIN, SEEN, TRACES, WINDOW
 from analysis.learnt_scheduler.conduct import MEASURES, SCHEDULERS, Conducted
 from analysis.learnt_scheduler.figures import slowdown_figure
 from analysis.learnt_scheduler.findings import findings
@@ -34,6 +34,7 @@ def page_text(conducted: Conducted) -> str:
         "results": RESULTS,
         "jobs": JOBS,
         "nodes": NODES,
+        "seen": SEEN,
         "window": f"{WINDOW:,}",
         "counts": ", ".join(f"{conducted.on(trace)['seed'].nunique()} {trace}" for trace in TRACES),
         "order": _weights(linear_order()),
