@@ -55,7 +55,7 @@ def log_slowdown(jobs: Jobs, since: int, now: int) -> float:
 
 
 SEEN = 256
-"""So many jobs of the queue agents see in the comparison: each is scored by itself, however many there are."""
+"""So many jobs of the queue agents see in the comparison: each is scored by itself, so it may be more."""
 SEEDS = 28
 """Traces of each kind; those that are generated have seeds that no training drew."""
 FIRST_SEED = 1_000_000
