@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import gymnasium
 import numpy as np
@@ -51,7 +51,6 @@ class Scheduling(gymnasium.Env[Seen, Any]):
     Raises InputError for anything wrong with what is given.
     """
 
-    metadata: ClassVar[dict[str, Any]] = {"render_modes": []}
     simulation: Simulation
 
     def __init__(
