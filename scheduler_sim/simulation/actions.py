@@ -51,6 +51,7 @@ class Actions(Awaiting):
     _placed: Callable[[Workload], Placements]
     _loader: Loader
     _seed: int
+    _waiting_for: dict[int, list[tuple[bool, simpy.Event]]]
 
     def _prepare_actions(self) -> None:
         self._streams: dict[str, np.random.Generator] = {}
@@ -70,7 +71,6 @@ class Actions(Awaiting):
         self._operating: list[Operation] = []
         self._reservations = self._loader.reservations
         self._reserving = False
-        self._waiting_for: dict[int, list[tuple[bool, simpy.Event]]] = {}
 
     # Names are looked up for processes that act only: a million of them cost time and memory.
 

@@ -35,6 +35,9 @@ class Awaiting:
     _changes: list[Change]
     _reserving: bool
 
+    def _live_in(self, env: simpy.Environment) -> None:
+        raise NotImplementedError
+
     def _schedule_step(self) -> None:
         raise NotImplementedError
 

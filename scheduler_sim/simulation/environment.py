@@ -33,5 +33,5 @@ class OwnEnvironment(simpy.Environment):
 
     @property
     def foreign(self) -> int:
-        """How many events are due that the simulation has not asked for."""
-        return sum(not isinstance(event, Turn) for *_, event in self._queue)
+        """How many events are due of which the simulation has not asked, and somebody is to be told."""
+        return sum(bool(event.callbacks) and not isinstance(event, Turn) for *_, event in self._queue)

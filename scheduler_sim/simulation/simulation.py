@@ -24,7 +24,8 @@ from scheduler_sim.placement.table import expand
 from scheduler_sim.policy.policy import Policy
 from scheduler_sim.result.result import Result
 from scheduler_sim.simulation import outcome
-from scheduler_sim.simulation.actions import CHANGED_LIMITS, Actions
+from scheduler_sim.simulation.actions import CHANGED_LIMITS
+from scheduler_sim.simulation.branching import Branching
 from scheduler_sim.simulation.environment import OwnEnvironment
 from scheduler_sim.simulation.lifted import lifted_limits
 from scheduler_sim.simulation.load import Loader
@@ -67,7 +68,7 @@ LOOK_EVERY_S = 0.2
 Progress = Callable[[int, int], None]
 
 
-class Simulation(Actions):
+class Simulation(Branching):
     """A workload on a system under a policy, in a SimPy environment.
 
     The core handles an instant after every process that acts at that instant has acted: ends,
@@ -151,7 +152,7 @@ class Simulation(Actions):
         }
         if honour_status:
             self.workload = self.workload.honouring_status()
-        self._seed, self.progress, self.engine_s = _checked_seed(seed), progress, 0.0
+        self._seed, self.engine_s = _checked_seed(seed), 0.0
         self._steps_at_once = FIRST_STEPS
         layer = None if self.models is None else self.models.energy
         self._cap = self._meter = None
@@ -197,12 +198,11 @@ class Simulation(Actions):
         self._core = self._loader.load(workload, self._placements)
         self.env = self._joined(env)
         self._prepare_actions()
-        self._step_event: simpy.Event | None = None
-        self._foreground, self._told = 0, False
         self._to_come = self._of_nodes()
         if self._cap is not None:
             self._core = self._cap.put(self._core)
-        self._await_all()
+        self.progress = progress
+        self._live_in(self.env)
 
     # -- running ---------------------------------------------------------------------
 
@@ -330,6 +330,14 @@ class Simulation(Actions):
         rows = self.workload.table["skipped"].to_numpy() == 0
         submitted = self.workload["submit_time"][rows]
         return self.workload.source.header_number("UnixStartTime"), int(submitted.min()) if rows.any() else 0
+
+    def _live_in(self, env: simpy.Environment) -> None:
+        """Come back, in an environment that knows nothing of it yet, whenever something is due."""
+        self.env = env
+        self._step_event: simpy.Event | None = None
+        self._waiting_for = {}
+        self._foreground, self._told = 0, False
+        self._await_all()
 
     def _of_nodes(self) -> ToCome | None:
         """What happens to nodes, by the events of the system and by its failures."""

@@ -126,7 +126,10 @@ def rows(record: type[R], *shape: int) -> Rows[R]:
 
 
 def room(record: type[R], *shape: int) -> Any:
-    """Return a table that has nothing in it yet, not even zeros: its pages are taken as they are used."""
+    """Return a table that has nothing in it yet, not even zeros: its pages are taken as they are used.
+
+    How far each is used tells ``engine.used``: behind that nobody looks.
+    """
     return np.empty(shape, dtype=dtype_of(record))
 
 
@@ -136,3 +139,36 @@ def lengthened(table: Any, length: int) -> Any:
         return table
     more = np.zeros((2 * length - len(table), *table.shape[1:]), dtype=table.dtype)
     return np.concatenate((table, more))
+
+
+def copied(part: Any, known: dict[int, Any]) -> Any:
+    """Return a named tuple of arrays, records and such tuples with arrays and records of its own.
+
+    ``known`` are the copies there are, by the ids of the arrays that they are of. A piece of another array is
+    the same piece of that one's copy.
+    """
+    if isinstance(part, tuple):
+        made = [copied(one, known) for one in part]
+        return cast(Any, type(part))._make(made) if hasattr(part, "_make") else tuple(made)
+    if not isinstance(part, np.ndarray):
+        return part.copy() if isinstance(part, np.void) else part
+    whole = part if part.base is None else part.base
+    if id(whole) not in known:
+        known[id(whole)] = whole.copy(order="K")
+    copy = known[id(whole)]
+    if part is whole:
+        return copy
+    return np.ndarray(part.shape, part.dtype, copy, place_in(whole, part), part.strides)
+
+
+def place_in(whole: Any, piece: Any) -> int:
+    """Return where in an array a piece of it begins, in bytes."""
+    begin, at = (array.__array_interface__["data"][0] for array in (whole, piece))
+    return int(at - begin)
+
+
+def room_copied(table: Any, used: int) -> Any:
+    """Return a table as large, of which so much is filled along its last dimension; the rest stays room."""
+    made = np.empty_like(table)
+    made[..., :used] = table[..., :used]
+    return made
