@@ -1,18 +1,32 @@
-"""Branches: independent copies of a simulation at an instant."""
+"""Branches: independent copies of a simulation at an instant, in memory and in files."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Self
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Self, cast
+
+import numpy as np
 
 from scheduler_sim.engine import engine
 from scheduler_sim.errors import ConfigError
+from scheduler_sim.policy.policy import Policy
 from scheduler_sim.simulation.actions import Actions
 from scheduler_sim.simulation.environment import OwnEnvironment
+from scheduler_sim.simulation.notation import Reader, Writer, places
+from scheduler_sim.simulation.origin import Origin, origin_of
+from scheduler_sim.simulation.outcome import Input
+from scheduler_sim.simulation.saving import core_like, core_text, reading, write
 from scheduler_sim.simulation.state import Known, copied
 
-CONSTANTS = ("system", "workload", "policy", "models", "_placements", "_meter", "_reading", "_inputs", "_run")
+CONSTANTS = (
+    *("system", "workload", "policy", "models", "_placements", "_played", "_run", "_meter"),
+    *("_reading", "_inputs"),
+)
 """What a simulation was made of, and never changes: all its branches share it."""
+
+NOT_SAVED = ("_core", "_steps_at_once", "engine_s", "_foreground", "_told")
+"""What else no file holds, or holds in another way."""
 
 NOT_COPIED = ("env", "progress", "_waiting_for", "_step_event")
 """Who acts and looks on, of whom a branch has none, and the turns in its environment."""
@@ -22,6 +36,8 @@ class Branching(Actions):
     """The part of a Simulation that is there a second time."""
 
     progress: Callable[[int, int], None] | None
+    _inputs: list[Input]
+    _reading: dict[str, Any]
 
     def branch(self) -> Self:
         """Return an independent copy of the simulation at this instant, in an environment of its own.
@@ -43,6 +59,78 @@ class Branching(Actions):
         made.progress = None
         made._live_in(OwnEnvironment(self.env.now))
         return made
+
+    def save(self, file: str | Path) -> None:
+        """Write the simulation as it is at this instant into a file, from which ``load`` makes it again.
+
+        The file is written whole or not at all, and replaces nothing but a saved simulation; a name that ends
+        in ``.zst`` or ``.gz`` has it packed. It holds no code.
+
+        Raises
+        ------
+        ConfigError as ``branch``.
+        InputError where it cannot be written, or something else stands there.
+        """
+        self._refuse_company("save")
+        arrays: list[np.ndarray] = []
+        inputs = [one() if callable(one) else one for one in self._inputs]
+        origin = Origin(self.system, self.policy, self.models, self.workload).text(arrays)
+        writer = Writer(places(self._made_of()), arrays)
+        parts = {
+            name: part
+            for name, part in vars(self).items()
+            if name not in (*CONSTANTS, *NOT_COPIED, *NOT_SAVED)
+        }
+        now = self.env.now
+        text = {
+            "now": now if isinstance(now, float) else int(now),
+            "seed": self._seed,
+            "inputs": inputs,
+            "reading": self._reading,
+            "origin": origin,
+            "schemes": [self._loader.scheme.name, self._core.scheme.name],
+            "state": {name: writer.text(part) for name, part in parts.items()},
+            "core": core_text(self._core, arrays),
+        }
+        write(file, text, arrays)
+
+    @classmethod
+    def load(cls, file: str | Path, policy: Policy | str | Path | Mapping[str, Any] | None = None) -> Self:
+        """Return the simulation that was saved in a file: it runs on as that one would, to the byte.
+
+        Parameters
+        ----------
+        policy : that of the simulation once more, needed where its order is a function of your own, which
+            stands in no file
+
+        Raises
+        ------
+        InputError for a file that is none, is damaged, or was saved by another version of this package.
+        ConfigError for another policy than that with which it was saved.
+        """
+        with reading(file) as (text, arrays):
+            origin = origin_of(text["origin"], arrays, text["inputs"], policy)
+            fresh: Any = cast(Any, cls)(
+                *(origin.system, origin.workload, origin.policy), models=origin.models, seed=text["seed"]
+            )
+            fresh._inputs, fresh._reading = text["inputs"], text["reading"]
+            if fresh._loader.scheme.name != text["schemes"][0]:
+                fresh._loader.allow_several()
+            reader = Reader(places(fresh._made_of()), arrays)
+            for name, part in text["state"].items():
+                setattr(fresh, name, reader.thing(part))
+            pattern = fresh._loader.pattern(text["schemes"][1])._replace(orders=fresh._core.orders)
+            fresh._core = core_like(pattern, text["core"], arrays)
+            fresh._live_in(OwnEnvironment(text["now"]))
+        made: Self = fresh
+        return made
+
+    def _made_of(self) -> dict[str, Any]:
+        """What state refers to, and is not written."""
+        constants = {
+            name: vars(self)[name] for name in (*CONSTANTS, "_placed") if vars(self)[name] is not None
+        }
+        return {**constants, "scheme": self._loader.scheme}
 
     def _refuse_company(self, action: str) -> None:
         """Raise ConfigError where processes would be left behind."""

@@ -58,6 +58,12 @@ class Loader:
                 core = rule.write(rule.begin(core, jobs), jobs, found)
         return core
 
+    def pattern(self, scheme: str) -> FullCore:
+        """Return a core with all parts of the run, of this scheme, and next to no room."""
+        resources = len(self.run.amounts)
+        sizes = self._sizes(1, 1, resources)
+        return blank(sizes, self._needs(sizes), scheme)
+
     def append(
         self, core: FullCore, workload: Workload, placements: Placements, edges: Sequence[Sequence[Edge]]
     ) -> FullCore:

@@ -176,7 +176,7 @@ class Simulation(Branching):
         resolution_s = MINUTE if self.policy.backfill == "slurm" else 1  # Slurm counts delays in minutes
         units = find_units(self.workload, self._placements, resolution_s=resolution_s)
         begin = begin_times(layer, self.workload, self._placements, units)
-        workload, self._shifted = shifted(self.workload, self._placements, begin)
+        self._played, self._shifted = shifted(self.workload, self._placements, begin)
         switching = switching_of(layer, self.system)
         scheme = scheme_of(
             self.policy,
@@ -195,7 +195,7 @@ class Simulation(Branching):
             *(self.system, self.policy, tuple(amounts), units, calls, switching, self._seed), *of_types
         )
         self._loader = Loader(self._run, scheme)
-        self._core = self._loader.load(workload, self._placements)
+        self._core = self._loader.load(self._played, self._placements)
         self.env = self._joined(env)
         self._prepare_actions()
         self._to_come = self._of_nodes()

@@ -23,7 +23,7 @@ from scheduler_sim.errors import ConfigError
 
 VALUES = (
     *(bool, int, float, str, bytes, type(None), range, tuple, frozenset, Enum, PurePath),
-    *(Keys, np.number, np.bool_, np.dtype, FunctionType, BuiltinFunctionType, type, partial),
+    *(slice, Keys, np.number, np.bool_, np.dtype, FunctionType, BuiltinFunctionType, type, partial),
 )
 """Kinds of values, beside frozen data classes."""
 

@@ -152,13 +152,20 @@ def copied(part: Any, known: dict[int, Any]) -> Any:
         return cast(Any, type(part))._make(made) if hasattr(part, "_make") else tuple(made)
     if not isinstance(part, np.ndarray):
         return part.copy() if isinstance(part, np.void) else part
-    whole = part if part.base is None else part.base
+    whole = whole_of(part)
     if id(whole) not in known:
         known[id(whole)] = whole.copy(order="K")
     copy = known[id(whole)]
     if part is whole:
         return copy
     return np.ndarray(part.shape, part.dtype, copy, place_in(whole, part), part.strides)
+
+
+def whole_of(array: Any) -> Any:
+    """Return the array that an array is a piece of; itself if it is none."""
+    while isinstance(array.base, np.ndarray):
+        array = array.base
+    return array
 
 
 def place_in(whole: Any, piece: Any) -> int:
