@@ -39,8 +39,10 @@ def _places(place: tuple[str, ...], thing: Any) -> Iterator[tuple[tuple[str, ...
     yield place, thing
     if isinstance(thing, Keys):
         parts: Any = {field: getattr(thing, field) for field in type(thing).model_fields}
-    elif isinstance(thing, dict):
+    elif kind is dict:
         parts = thing
+    elif kind is tuple:
+        parts = dict(enumerate(thing))
     else:
         parts = parts_of(thing, kind) if is_value(kind) else {}
     for part, value in parts.items():
