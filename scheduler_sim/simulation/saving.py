@@ -20,7 +20,7 @@ from typing import Any, BinaryIO, cast
 import numpy as np
 
 from scheduler_sim.engine.core.hooks import ABSENT, is_absent
-from scheduler_sim.engine.core.records import place_in, whole_of
+from scheduler_sim.engine.core.records import address_of, bytes_of, in_line, piece_of, whole_of
 from scheduler_sim.engine.engine import FullCore, used
 from scheduler_sim.errors import InputError
 from scheduler_sim.output.packed import BrokenFile, packing_of
@@ -144,21 +144,28 @@ def leaves(part: Any, place: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def core_text(core: FullCore, arrays: list[np.ndarray]) -> dict[str, Any]:
-    """Return what a text says of a core; its tables are put to the arrays, of room what is filled."""
-    filled, numbers = used(core), dict[int, int]()
-    found: dict[str, Any] = {}
+    """Return what a text says of a core; its tables are put to the arrays, of room what is filled.
+
+    Of an array of which there are pieces alone, what lies from the first of them to the last is put there.
+    """
+    filled = used(core)
+    found, pieces = dict[str, Any](), dict[int, list[tuple[str, np.ndarray]]]()
     for name, leaf in leaves(core):
         if isinstance(leaf, np.void):
             arrays.append(np.array([leaf], dtype=leaf.dtype))
             found[name] = {"record": len(arrays) - 1}
-            continue
-        whole = whole_of(leaf)
-        if id(whole) not in numbers:
-            numbers[id(whole)] = len(arrays)
-            arrays.append(whole[..., : filled[name]] if name in filled and leaf is whole else whole)
-        found[name] = {"array": numbers[id(whole)], "shape": leaf.shape}
-        if leaf is not whole:
-            found[name] |= {"offset": place_in(whole, leaf), "strides": leaf.strides}
+        elif whole_of(leaf) is leaf:
+            arrays.append(leaf[..., : filled[name]] if name in filled else leaf)
+            found[name] = {"array": len(arrays) - 1, "shape": leaf.shape}
+        else:
+            pieces.setdefault(id(whole_of(leaf)), []).append((name, leaf))
+    for those in pieces.values():
+        whole = whole_of(those[0][1])
+        begin = min(address_of(leaf) for _, leaf in those)
+        end = max(address_of(leaf) + leaf.nbytes for _, leaf in those)
+        arrays.append(bytes_of(whole)[begin - address_of(whole) : end - address_of(whole)])
+        for name, leaf in those:
+            found[name] = {"piece": len(arrays) - 1, "at": address_of(leaf) - begin, "shape": leaf.shape}
     return found
 
 
@@ -167,10 +174,12 @@ def core_like(pattern: FullCore, text: Mapping[str, Any], arrays: Sequence[np.nd
     names = {name for name, _ in leaves(pattern)}
     if not names.issuperset(text):
         raise ValueError(f"found {min(set(text) - names)}, which such a simulation does not have")
+    lined_up = {one["piece"]: in_line(arrays[one["piece"]]) for one in text.values() if "piece" in one}
+    arrays = [lined_up.get(number, array) for number, array in enumerate(arrays)]
     return cast(FullCore, _part_like(pattern, text, arrays, ""))
 
 
-def _part_like(pattern: Any, text: Mapping[str, Any], arrays: Sequence[np.ndarray], place: str) -> Any:
+def _part_like(pattern: Any, text: Mapping[str, Any], arrays: list[np.ndarray], place: str) -> Any:
     if isinstance(pattern, np.ndarray | np.void):
         return _leaf_like(pattern, text[place], arrays, place)
     if not isinstance(pattern, tuple) or is_absent(pattern):
@@ -184,20 +193,18 @@ def _part_like(pattern: Any, text: Mapping[str, Any], arrays: Sequence[np.ndarra
     return type(pattern)(**made)
 
 
-def _leaf_like(pattern: Any, text: Mapping[str, Any], arrays: Sequence[np.ndarray], place: str) -> Any:
+def _leaf_like(pattern: Any, text: Mapping[str, Any], arrays: list[np.ndarray], place: str) -> Any:
+    if "piece" in text:
+        return piece_of(arrays[text["piece"]], text["at"], pattern, tuple(text["shape"]))
     whole = arrays[text["array" if isinstance(pattern, np.ndarray) else "record"]]
     if whole.dtype.descr != pattern.dtype.descr:
         raise ValueError(f"{place} is of another kind")
     whole = whole.view(pattern.dtype)
     if isinstance(pattern, np.void):
-        return whole[0]
+        return whole[0].copy()
     shape = tuple(text["shape"])
     if len(shape) != pattern.ndim:
         raise ValueError(f"{place} has another shape")
-    if "offset" in text:
-        return np.ndarray(shape, pattern.dtype, whole, text["offset"], tuple(text["strides"]))
-    if whole.shape == shape:
-        return whole
     made = np.empty(shape, dtype=pattern.dtype)
     made[..., : whole.shape[-1]] = whole
     return made

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import hashlib
 import io
+import zipfile
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
+import simpy
 
-from scheduler_sim import Result, Simulation, System, Workload
+from scheduler_sim import Policy, Result, Simulation, System, Workload
 from scheduler_sim.engine.engine import PARTS, has
-from scheduler_sim.errors import ConfigError
+from scheduler_sim.errors import ConfigError, InputError
 from scheduler_sim.simulation.saving import leaves
 from scheduler_sim.simulation.state import is_value
+from tests.conftest import ROOT
 from tests.simulation.worlds import WORLDS
 
 pytestmark = pytest.mark.interpreted
@@ -27,6 +31,11 @@ def saved(result: Result, folder: Path) -> dict[str, str]:
     """The files of a result, by their digests."""
     result.save(folder, force=True)
     return {one.name: hashlib.sha256(one.read_bytes()).hexdigest() for one in sorted(folder.iterdir())}
+
+
+def assert_equal(result: Result, other: Result) -> None:
+    for one, its in ((result.components, other.components), (result.timeline, other.timeline)):
+        pd.testing.assert_frame_equal(one, its, check_exact=True)
 
 
 def alone(sim: Simulation) -> Simulation:
@@ -84,36 +93,6 @@ def _second(first: float) -> np.random.Generator:
     return draw
 
 
-# -- of all policies and rules
-
-
-@pytest.mark.parametrize("world", WORLDS)
-def test_a_branch_runs_on_as_the_run_that_was_never_interrupted(world, tmp_path):
-    """Branches of branches and of files too, at instants in order, with a result taken or not."""
-    draw = np.random.default_rng(list(world.encode()))
-    sim = alone(WORLDS[world]())
-    untouched = WORLDS[world]()
-    expected = saved(untouched.run(), tmp_path / "expected")
-    begin, end = int(sim.env.now), int(untouched._core.clock.now) + 1
-    at, later = sorted(draw.integers(begin, max(end, begin + 1), 2).tolist())
-    sim.run(until=at)
-    branch = sim.branch()
-    if draw.random() < 0.5:
-        branch.result()
-    branch.run(until=later)
-    policy = sim.policy if callable(sim.policy.order) else None
-    loaded = through(branch, tmp_path / "branch.sim", policy=policy)
-    assert saved(loaded.branch().run(), tmp_path / "loaded") == expected, (at, later)
-    assert saved(branch.run(), tmp_path / "branch") == expected, (at, later)
-    assert saved(sim.run(), tmp_path / "sim") == expected, (at, later)
-
-
-def test_these_have_every_rule():
-    """What a rule keeps is copied by its kind: a new one needs a world here, in which it is compared."""
-    cores = [made()._core for made in WORLDS.values()]
-    assert {part for part in PARTS if any(has(core, part) for core in cores)} == set(PARTS)
-
-
 # -- what is shared
 
 
@@ -141,22 +120,59 @@ def reached(sim: Simulation, *, state: bool) -> dict[int, Any]:
     return {number: one for number, one in found.items() if number not in aside}
 
 
-@pytest.mark.parametrize("world", WORLDS)
-def test_a_branch_shares_values_alone(world, tmp_path):
-    sim = alone(WORLDS[world]())
-    sim.run(until=int(sim.env.now) + 30)
-    branch = sim.branch()
+def assert_nothing_is_shared(sim: Simulation, other: Simulation) -> None:
+    """No state is of both, and no table of the cores."""
     tables = [np.asarray(one) for _, one in leaves(sim._core)]
-    for name, one in leaves(branch._core):
-        assert not any(np.shares_memory(one, other) for other in tables), name
-    common = reached(sim, state=True).keys() & reached(branch, state=True).keys()
-    assert not [
-        one for number, one in reached(sim, state=True).items() if number in common and one is not None
-    ]
-    arrays = [one for one in reached(sim, state=False).values() if isinstance(one, np.ndarray)]
-    before = [one.tobytes() for one in arrays if one.dtype != object]
-    branch.run()
-    assert before == [one.tobytes() for one in arrays if one.dtype != object]
+    for name, one in leaves(other._core):
+        assert not any(np.shares_memory(one, table) for table in tables), name
+    own, others = reached(sim, state=True), reached(other, state=True)
+    assert not [own[number] for number in own.keys() & others.keys()]
+
+
+class Values:
+    """What a simulation may share, and how it was."""
+
+    def __init__(self, sim: Simulation) -> None:
+        within = [one for one in reached(sim, state=False).values() if isinstance(one, np.ndarray)]
+        self._arrays = [one for one in within if one.dtype != object]
+        self._before = [one.tobytes() for one in self._arrays]
+
+    def are_as_they_were(self) -> bool:
+        """Whether nobody has written to any."""
+        return self._before == [one.tobytes() for one in self._arrays]
+
+
+# -- of all policies and rules
+
+
+@pytest.mark.parametrize("world", WORLDS)
+def test_a_branch_runs_on_as_the_run_that_was_never_interrupted(world, tmp_path):
+    """Branches of branches and of files too, at instants in order, with a result taken or not."""
+    draw = np.random.default_rng(list(world.encode()))
+    sim = alone(WORLDS[world]())
+    untouched = WORLDS[world]()
+    expected = saved(untouched.run(), tmp_path / "expected")
+    begin, end = int(sim.env.now), int(untouched._core.clock.now) + 1
+    at, later = sorted(draw.integers(begin, max(end, begin + 1), 2).tolist())
+    sim.run(until=at)
+    values = Values(sim)
+    branch = sim.branch()
+    assert_nothing_is_shared(sim, branch)
+    if draw.random() < 0.5:
+        branch.result()
+    branch.run(until=later)
+    loaded = through(branch, tmp_path / "it.sim", policy=sim.policy if callable(sim.policy.order) else None)
+    assert_nothing_is_shared(branch, loaded)
+    assert saved(loaded.branch().run(), tmp_path / "loaded") == expected, (at, later)
+    assert_equal(branch.run(), untouched.result())
+    assert values.are_as_they_were()
+    assert saved(sim.run(), tmp_path / "sim") == expected, (at, later)
+
+
+def test_these_have_every_rule():
+    """What a rule keeps is copied by its kind: a new one needs a world here, in which it is compared."""
+    cores = [made()._core for made in WORLDS.values()]
+    assert {part for part in PARTS if any(has(core, part) for core in cores)} == set(PARTS)
 
 
 def test_what_is_neither_value_nor_state_is_an_error():
@@ -167,3 +183,213 @@ def test_what_is_neither_value_nor_state_is_an_error():
         sim.branch()
     with pytest.raises(ConfigError, match=r"found a _io\.BytesIO in the simulation"):
         sim.save("nowhere")
+
+
+# -- what is refused
+
+
+def waiting() -> Simulation:
+    sim = Simulation(System.homogeneous(3), JOBS, "easy")
+    sim.started(2)
+    return sim
+
+
+def with_process(start: Any) -> Simulation:
+    sim = Simulation(System.homogeneous(3), JOBS, "easy")
+
+    def stay():
+        yield sim.env.event()  # nothing that is scheduled
+
+    start(sim)(stay())
+    sim.run(until=20)
+    return sim
+
+
+def with_callback() -> Simulation:
+    sim = Simulation(System.homogeneous(3), JOBS, "easy")
+    sim.env.timeout(30).callbacks.append(lambda event: sim.cancel(1))
+    return sim
+
+
+def joined() -> Simulation:
+    return Simulation(System.homogeneous(3), JOBS, "easy", env=simpy.Environment())
+
+
+@pytest.mark.parametrize(
+    ("company", "words"),
+    [
+        (lambda: with_process(lambda sim: sim.process), "found 1 SimPy process yet to end; a SimPy process"),
+        (lambda: with_process(lambda sim: sim.env.process), "found 1 SimPy process yet to end"),
+        (lambda: with_process(lambda sim: lambda it: simpy.Process(sim.env, it)), "found 1 SimPy process"),
+        (waiting, "found somebody who waits for component 2"),
+        (with_callback, "found 1 event of others yet to happen"),
+        (joined, r"found the environment of others, which it has joined \(env=\.\.\.\)"),
+    ],
+)
+def test_nobody_is_left_behind(company, words, tmp_path):
+    sim = company()
+    with pytest.raises(ConfigError, match=f"branch: {words}"):
+        sim.branch()
+    with pytest.raises(ConfigError, match=f"save: {words}"):
+        sim.save(tmp_path / "it")
+    assert not (tmp_path / "it").exists()
+
+
+def test_a_process_that_is_over_is_in_nobodys_way():
+    sim = Simulation(System.homogeneous(3), JOBS, "easy")
+
+    def hold():
+        yield sim.started(1)
+        yield sim.env.timeout(30)
+        sim.hold(2)
+
+    sim.process(hold())
+    sim.run(until=70)
+    branch = sim.branch()
+    branch.release(2)
+    assert branch.run().components["start_time"].tolist() == [0, 70, 5]
+    assert sim.run().components["start_time"].tolist() == [0, -1, 5]
+
+
+# -- files
+
+
+def file_of(policy: Any, tmp_path: Path, name: str = "it.sim") -> Path:
+    sim = Simulation(System.homogeneous(3), JOBS, policy)
+    sim.run(until=20)
+    sim.save(tmp_path / name)
+    return tmp_path / name
+
+
+def test_the_same_simulation_is_the_same_file(tmp_path):
+    files = [file_of("slurm", tmp_path, name) for name in ("one", "two", "three.zst")]
+    assert files[0].read_bytes() == files[1].read_bytes()
+    assert Simulation.load(files[2]).run().components["start_time"].tolist() == [0, 60, 30]
+    sim = Simulation.load(files[0])
+    sim.save(files[0])  # it is one of its kind, and replaced
+    assert zipfile.ZipFile(files[0]).namelist() == zipfile.ZipFile(files[1]).namelist()
+
+
+def test_the_result_tells_of_the_same_inputs(tmp_path):
+    """The digest of a trace that was read from a file, and how it was read."""
+    (tmp_path / "a.swf").write_text("1 0 0 60 2 -1 -1 2 90 -1 0 1 1 1 1 -1 -1 -1\n")
+    sim = Simulation(System.homogeneous(3), tmp_path / "a.swf", "easy", honour_status=True)
+    sim.save(tmp_path / "it.sim")
+    (tmp_path / "a.swf").unlink()
+    result = Simulation.load(tmp_path / "it.sim").run()
+    assert result.manifest["inputs"] == sim._inputs
+    assert result.manifest == sim.run().manifest
+
+
+def backwards(submit: float) -> float:
+    return -submit
+
+
+def test_an_order_of_ones_own_is_given_once_more(tmp_path):
+    policy = Policy(order=backwards)
+    file = file_of(policy, tmp_path)
+    with pytest.raises(ConfigError, match="an order of your own, which stands in no file; allowed: together"):
+        Simulation.load(file)
+    with pytest.raises(ConfigError, match="load: found policy 'sjf'; allowed: "):
+        Simulation.load(file, policy="sjf")
+    assert Simulation.load(file, policy=policy).run().components["start_time"].tolist() == [0, 60, 30]
+
+
+def test_an_order_from_a_file_is_the_same_file(tmp_path):
+    (tmp_path / "mine.py").write_text("def key(submit):\n    return -submit\n")
+    (tmp_path / "mine.yaml").write_text("order: mine.py:key\n")
+    file = file_of(tmp_path / "mine.yaml", tmp_path)
+    assert Simulation.load(file, policy=tmp_path / "mine.yaml").waiting() == 1
+    (tmp_path / "mine.py").write_text("def key(submit):\n    return submit\n")
+    with pytest.raises(
+        ConfigError, match=r"load: found policy 'mine'; allowed: 'mine', .* and the same order"
+    ):
+        Simulation.load(file, policy=tmp_path / "mine.yaml")
+
+
+def test_nothing_else_is_replaced_or_read(tmp_path):
+    other = tmp_path / "notes.txt"
+    other.write_text("mine")
+    sim = Simulation(System.homogeneous(3), JOBS, "easy")
+    with pytest.raises(InputError, match="not a saved simulation"):
+        sim.save(other)
+    assert other.read_text() == "mine"
+    with pytest.raises(InputError, match=r"notes\.txt: no saved simulation, or a damaged one"):
+        Simulation.load(other)
+    with pytest.raises(InputError, match="No such file"):
+        Simulation.load(tmp_path / "nothing")
+
+
+def changed(file: Path, old: bytes, new: bytes) -> Path:
+    """A file whose text says something else, as if it had been written so."""
+    made = file.with_suffix(".changed")
+    with zipfile.ZipFile(file) as one, zipfile.ZipFile(made, "w") as other:
+        for name in one.namelist():
+            other.writestr(name, one.read(name).replace(old, new))
+    assert made.read_bytes() != file.read_bytes()
+    return made
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        (
+            b'"sources": "',
+            b'"sources": "0',
+            "that scheduler-sim '.*' saved with other sources",
+        ),
+        (b"simulation 1", b"simulation 2", "found no 'scheduler-sim simulation 1'"),
+        (
+            b"scheduler_sim.simulation.outages:Outages",
+            b"scheduler_sim.cli.main:main",
+            "does not stand in a simu",
+        ),
+        (
+            b"scheduler_sim.simulation.outages:Outages",
+            b"os:system",
+            "found 'os:system', which does not stand",
+        ),
+        (b'"heap": {"array": ', b'"heap": {"array": 9', "no saved simulation, or a damaged one"),
+        (b'"jobs": {"array": ', b'"jobs": {"of": ', "no saved simulation, or a damaged one"),
+        (b'"core": {"clock"', b'"core": {"more"', "found more, which such a simulation does not have"),
+        (b"PCG64", b"MT19937", "no saved simulation, or a damaged one"),
+    ],
+)
+def test_a_file_that_says_something_else_is_refused(old, new, words, tmp_path):
+    with pytest.raises(InputError, match=words):
+        Simulation.load(changed(file_of("easy", tmp_path), old, new))
+
+
+def test_a_damaged_file_is_refused(tmp_path):
+    """Cut anywhere, or with any byte changed that means something."""
+    whole = file_of("easy", tmp_path).read_bytes()
+    draw = np.random.default_rng(2)
+    damaged = tmp_path / "damaged"
+    for cut in draw.integers(0, len(whole), 12).tolist():
+        damaged.write_bytes(whole[:cut])
+        with pytest.raises(InputError, match="no saved simulation, or a damaged one"):
+            Simulation.load(damaged)
+    refused = 0
+    for place in draw.integers(0, len(whole), 25).tolist():
+        damaged.write_bytes(whole[:place] + bytes([whole[place] ^ 0x55]) + whole[place + 1 :])
+        try:
+            assert Simulation.load(damaged).run().components["start_time"].tolist() == [0, 60, 30]
+        except InputError:
+            refused += 1
+    assert refused > 15
+
+
+# -- compiled
+
+
+@pytest.mark.compiled
+def test_compiled_branches_run_on_as_well(tmp_path):
+    """The tables that compiled code has by their addresses: those of a branch, not of whom it was copied."""
+    trace = ROOT / "workloads" / "sample-1000.swf"
+    sim = Simulation(System.homogeneous(128), trace, "easy")
+    expected = saved(Simulation(System.homogeneous(128), trace, "easy").run(), tmp_path / "expected")
+    sim.run(until=200_000)
+    branch, loaded = sim.branch(), through(sim, tmp_path / "it.sim.zst")
+    branch.cancel(700)
+    branch.run()
+    assert saved(loaded.run(), tmp_path / "loaded") == expected == saved(sim.run(), tmp_path / "sim")

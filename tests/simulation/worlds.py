@@ -89,7 +89,7 @@ def shared_slurm() -> Simulation:
         for tier, name in enumerate(("low", "mid", "high"), 1)
     ]
     preempt = slurm(PreemptType="preempt/partition_prio", PreemptMode="REQUEUE")
-    return on({"modules": [module], "partitions": partitions}, preempt, shares(JOBS))
+    return on({"modules": [module], "partitions": partitions}, preempt, shares(25))
 
 
 def rows_of_cores() -> Simulation:
@@ -145,7 +145,7 @@ WORLDS: dict[str, Callable[[], Simulation]] = {
     ),
     "checkpoints": lambda: on(WHOLE | FAILING, "easy", models={"applications": {"named": False, **WRITING}}),
     "events": lambda: on(WHOLE | EVENTS, "conservative"),
-    "events, slurm": lambda: on(WHOLE | EVENTS | FAILING, "slurm"),
+    "events, slurm": lambda: on(WHOLE | EVENTS | FAILING, "slurm", jobs(run_time=drawn(1, 4))),
     "reservations, slurm": lambda: on(BOOKED, "slurm", jobs(reservation=drawn("", "lab", "more"))),
     "topology, slurm": lambda: on(WHOLE | LEAVES, slurm(TopologyPlugin="topology/tree")),
     "preemption, shared": shared_slurm,

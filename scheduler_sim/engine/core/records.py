@@ -23,6 +23,9 @@ Short = Annotated[int, np.int32]
 Tiny = Annotated[int, np.int8]
 """A field of 1 byte: a state, or whether something is so."""
 
+CACHE_LINE = 64
+"""Bytes."""
+
 R = TypeVar("R")
 
 _CODES: dict[Any, str] = {int: "i8", float: "f8", np.uint64: "u8", Short: "i4", Tiny: "i1"}
@@ -144,8 +147,8 @@ def lengthened(table: Any, length: int) -> Any:
 def copied(part: Any, known: dict[int, Any]) -> Any:
     """Return a named tuple of arrays, records and such tuples with arrays and records of its own.
 
-    ``known`` are the copies there are, by the ids of the arrays that they are of. A piece of another array is
-    the same piece of that one's copy.
+    ``known`` are the copies there are, by the ids of the arrays that they are of. Pieces of one array are
+    pieces of one again.
     """
     if isinstance(part, tuple):
         made = [copied(one, known) for one in part]
@@ -154,11 +157,11 @@ def copied(part: Any, known: dict[int, Any]) -> Any:
         return part.copy() if isinstance(part, np.void) else part
     whole = whole_of(part)
     if id(whole) not in known:
-        known[id(whole)] = whole.copy(order="K")
+        known[id(whole)] = whole.copy() if part is whole else in_line(bytes_of(whole), address_of(whole))
     copy = known[id(whole)]
-    if part is whole:
+    if part is whole and copy.dtype == whole.dtype:
         return copy
-    return np.ndarray(part.shape, part.dtype, copy, place_in(whole, part), part.strides)
+    return piece_of(copy, address_of(part) - address_of(whole), part)
 
 
 def whole_of(array: Any) -> Any:
@@ -168,10 +171,27 @@ def whole_of(array: Any) -> Any:
     return array
 
 
-def place_in(whole: Any, piece: Any) -> int:
-    """Return where in an array a piece of it begins, in bytes."""
-    begin, at = (array.__array_interface__["data"][0] for array in (whole, piece))
-    return int(at - begin)
+def address_of(array: Any) -> int:
+    """Return where an array begins in memory."""
+    return int(array.__array_interface__["data"][0])
+
+
+def bytes_of(array: Any) -> Any:
+    """uint8[..]: what an array is in memory, not a copy of it."""
+    return array.reshape(-1).view(np.uint8)
+
+
+def piece_of(memory: Any, begin: int, like: Any, shape: Any = None) -> Any:
+    """Return the piece of some bytes that begins there, of the kind of an array. Raises what NumPy does."""
+    return np.ndarray(like.shape if shape is None else shape, like.dtype, memory, begin)
+
+
+def in_line(content: Any, address: int = 0) -> Any:
+    """Return a copy of bytes that stands to the lines of the cache as what is at an address does."""
+    memory = np.empty(len(content) + CACHE_LINE, dtype=np.uint8)
+    first = (address - address_of(memory)) % CACHE_LINE
+    memory[first : first + len(content)] = content
+    return memory[first : first + len(content)]
 
 
 def room_copied(table: Any, used: int) -> Any:
