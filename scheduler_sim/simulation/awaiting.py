@@ -96,7 +96,7 @@ class Awaiting:
 
     def _change_cap(self, _: simpy.Event) -> None:
         if self._cap is not None:
-            self._note(self._cap.take())
+            self._note(Change("cap", self._cap.pool, self._cap.take()))
             self._await_cap()
 
     def _await_return(self, coming: Change) -> None:

@@ -13,7 +13,6 @@ from scheduler_sim.errors import ConfigError
 from scheduler_sim.policy.policy import Policy
 from scheduler_sim.policy.schemes import AHEAD, handling
 from scheduler_sim.simulation.growth import announce
-from scheduler_sim.simulation.outages import Change
 from scheduler_sim.system.system import System
 
 
@@ -71,10 +70,10 @@ class PowerCap:
         """When the cap changes next of what :meth:`take` has yet to tell, s; None: not any more."""
         return int(self.budget.time[self._told]) if self._told < len(self.budget.time) else None
 
-    def take(self) -> Change:
-        """Return what comes next, which is due now: once it is carried out :meth:`step` is."""
+    def take(self) -> int:
+        """Return that instant, which has come: once it is carried out :meth:`step` is due."""
         self._told += 1
-        return Change("cap", self.pool, int(self.budget.time[self._told - 1]))
+        return int(self.budget.time[self._told - 1])
 
     @property
     def is_to_change(self) -> bool:
