@@ -37,9 +37,8 @@ def _places(place: tuple[str, ...], thing: Any) -> Iterator[tuple[tuple[str, ...
     if kind in PLAIN:
         return
     yield place, thing
-    if isinstance(thing, Keys):
-        parts: Any = {field: getattr(thing, field) for field in type(thing).model_fields}
-    elif kind is dict:
+    parts: Any
+    if kind is dict:
         parts = thing
     elif kind is tuple:
         parts = dict(enumerate(thing))
@@ -121,11 +120,13 @@ class Writer:
 
 
 def parts_of(thing: Any, kind: Any) -> dict[str, Any]:
-    """Return what a tuple with names, a frozen data class or an object of a simulation consists of."""
+    """Return what a tuple with names, a frozen data class, keys or an object of a simulation consist of."""
     if kind.__module__.partition(".")[0] != HOME:
         return {}
     if issubclass(kind, tuple) and hasattr(kind, "_fields"):
         return dict(zip(kind._fields, thing, strict=True))
+    if issubclass(kind, Keys):
+        return {name: getattr(thing, name) for name in kind.model_fields}
     if is_value(kind) and is_dataclass(kind):
         return {one.name: getattr(thing, one.name) for one in fields(kind)}
     return dict(vars(thing)) if _is_state(kind) else {}
@@ -175,8 +176,9 @@ class Reader:
 
     def _object(self, number: int, name: str, parts: Mapping[str, Any]) -> Any:
         kind: Any = class_named(name)
-        if issubclass(kind, tuple):
-            self._things[number] = kind(**{part: self.thing(text) for part, text in parts.items()})
+        if issubclass(kind, tuple | Keys):
+            make = kind if issubclass(kind, tuple) else kind.model_construct
+            self._things[number] = make(**{part: self.thing(text) for part, text in parts.items()})
             return self._things[number]
         made = self._things[number] = object.__new__(kind)
         for part, text in parts.items():
@@ -226,14 +228,17 @@ class Reader:
         return np.broadcast_to(array[0], (of[1],)) if len(array) < of[1] else array
 
 
-def class_named(name: str) -> type:
+def class_named(name: str) -> Any:
     """Return a class of this package that may stand in a simulation. Raises InputError for any other."""
     module, _, inner = name.partition(":")
     found: Any = sys.modules.get(module) if module.startswith(f"{HOME}.") else None
     for part in inner.split("."):
         found = getattr(found, part, None)
-    if isinstance(found, type) and found.__module__ == module:
-        named = issubclass(found, tuple) and hasattr(found, "_fields")
-        if named or (is_value(found) and is_dataclass(found)) or _is_state(found):
-            return found
+    if isinstance(found, type) and found.__module__ == module and _may_stand(found):
+        return found
     raise InputError(f"found {name!r:.80}, which does not stand in a simulation")
+
+
+def _may_stand(kind: Any) -> bool:
+    named = issubclass(kind, tuple) and hasattr(kind, "_fields")
+    return named or issubclass(kind, Keys) or (is_value(kind) and is_dataclass(kind)) or _is_state(kind)

@@ -41,12 +41,13 @@ class Origin(NamedTuple):
         made = json.loads(json.dumps(made))
         writer = Writer({}, arrays)
         parts = {name: writer.text(getattr(self.workload, name)) for name in ("source", *TABLES)}
+        models = _models(made)
         for name, there, again in (
             ("system", self.system, _system(made)),
             ("policy", self.policy, self.policy if made["own order"] else _policy(made)),
-            ("models", self.models, _models(made)),
+            ("models", self.models and self.models.keys, models and models.keys),
         ):
-            if there != again:
+            if there is not again and _written(there) != _written(again):
                 raise InputError(f"save: found a {name} that its keys do not make again; allowed: another")
         return made | {"workload": parts}
 
@@ -77,6 +78,12 @@ def has_own_order(policy: Policy) -> bool:
     """Whether a policy has a function of the user's own, which no file holds."""
     orders = (policy.order, policy.backfill_order)
     return any(callable(order) or order_in_file(order) is not None for order in orders)
+
+
+def _written(thing: Any) -> tuple[Any, list[bytes]]:
+    """What tells a thing from others that are not the same."""
+    arrays: list[np.ndarray] = []
+    return Writer({}, arrays).text(thing), [array.tobytes() for array in arrays]
 
 
 def _system(text: Mapping[str, Any]) -> System:
