@@ -17,7 +17,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from time import perf_counter
 
-from benchmarks import files, limits, native, peers, run, sharing, slurm, studies
+from benchmarks import files, limits, native, peers, run, schedulers, sharing, slurm, studies
 from benchmarks.section import KTH, ROOT, Asked
 
 SECTIONS: dict[str, Callable[[Asked], str]] = {
@@ -28,6 +28,7 @@ SECTIONS: dict[str, Callable[[Asked], str]] = {
     "slurm": slurm.section,
     "limits": limits.section,
     "sharing": sharing.section,
+    "schedulers": schedulers.section,
     "studies": studies.section,
     "peers": peers.section,
 }

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from scheduler_sim.policy.policy import Policy
     from scheduler_sim.report.plot import Plot
     from scheduler_sim.result.result import Result
+    from scheduler_sim.schedulers.compiled import compiled
+    from scheduler_sim.schedulers.view import NEVER
     from scheduler_sim.simulation import Simulation, simulate
     from scheduler_sim.study.study import Study
     from scheduler_sim.system.system import System
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from scheduler_sim.workload.trace_io import write_trace
 
 _HOMES = {
+    "NEVER": "scheduler_sim.schedulers.view",
     "Policy": "scheduler_sim.policy.policy",
     "Recipe": "scheduler_sim.generation.recipe",
     "Result": "scheduler_sim.result.result",
@@ -34,6 +37,7 @@ _HOMES = {
     "Study": "scheduler_sim.study.study",
     "System": "scheduler_sim.system.system",
     "Workload": "scheduler_sim.workload.table",
+    "compiled": "scheduler_sim.schedulers.compiled",
     "generate": "scheduler_sim.generation.generate",
     "read_trace": "scheduler_sim.loaders.read",
     "simulate": "scheduler_sim.simulation",
@@ -41,6 +45,7 @@ _HOMES = {
 }
 
 __all__ = [
+    "NEVER",
     "Policy",
     "Recipe",
     "Result",
@@ -49,6 +54,7 @@ __all__ = [
     "System",
     "Workload",
     "__version__",
+    "compiled",
     "generate",
     "read_trace",
     "simulate",

@@ -291,6 +291,7 @@ def _signatures(all_: pd.DataFrame) -> Iterator[str]:
 def frontier(all_: pd.DataFrame, path: Path) -> None:
     """As Frontier's jobs were published: SWF with three fields of their own."""
     lines = ["; Made up by workloads/source_samples.py", f"; UnixStartTime: {MONDAY}"]
+    lines += ["; MaxNodes: 9408", "; MaxProcs: 9408"]
     for _, job in all_.iterrows():
         run, wait = job["end"] - job["start"], job["start"] - job["submit"]
         fields = [

@@ -37,7 +37,10 @@ def add_reading(parser: argparse.ArgumentParser, trace: str) -> None:
         " such as pm100 (the reference page on tables and named sources lists them)",
     )
     parser.add_argument(
-        "--columns", metavar="FILE", help=f"column map (YAML): which columns of {trace} are which of ours"
+        "--columns",
+        metavar="FILE",
+        help=f"column map (YAML): which columns of {trace} are which of ours; beside a named source, what is"
+        " other than there",
     )
     parser.add_argument(
         "--on-error",

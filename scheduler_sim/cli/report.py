@@ -64,7 +64,7 @@ def _written(directory: str, out: str | None, *, force: bool) -> Path:
             check_place(place, PAGE, force=force)
         return write_report(directory, out, force=force)
     if suffix not in WRITERS:
-        raise InputError(f"--out: found {out!r}; allowed: {', '.join((PAGES[0], *WRITERS))}")
+        raise InputError(f"--out: found {out!r}; allowed: {', '.join((PAGES[0], *WRITERS))}{_as_trace(out)}")
     from scheduler_sim.result.result import Result
 
     check_place(out, EXPORTS[suffix], force=force)
@@ -73,6 +73,13 @@ def _written(directory: str, out: str | None, *, force: bool) -> Path:
     if suffix == SUFFIX and (count := never_started(result)):
         note(f"{count:,} components never started, and have no row", quiet=False)
     return Path(out)
+
+
+def _as_trace(out: str) -> str:
+    """Say how a run becomes a trace, to who asks for one."""
+    if not {".swf", ".mwf"} & {suffix.lower() for suffix in Path(out).suffixes}:
+        return ""
+    return "; as a trace: scheduler-sim convert TRACE OUT --result DIR, with the trace that was run"
 
 
 def _size(path: Path) -> str:

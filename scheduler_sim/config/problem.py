@@ -62,9 +62,9 @@ def found(value: object) -> str:
 
 def one_of(words: Sequence[str], wrong: object) -> str:
     """List what is allowed, with a hint at the nearest word; cut where the list is long."""
-    if len(words) > MOST_LISTED:
-        return f"allowed: {', '.join(words[:5])} ... and {len(words) - 5} more"
     hint = did_you_mean(wrong[:80], words) if isinstance(wrong, str) else ""
+    if len(words) > MOST_LISTED:
+        return f"allowed: {', '.join(words[:5])} ... and {len(words) - 5} more{hint}"
     return f"allowed: {', '.join(words)}{hint}"
 
 

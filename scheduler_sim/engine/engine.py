@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from scheduler_sim.engine.rules.checkpoints import CheckpointsCore
     from scheduler_sim.engine.rules.grace import GraceCore
     from scheduler_sim.engine.rules.holes import HolesCore
+    from scheduler_sim.engine.rules.own_scheduler.asking import AskingCore
     from scheduler_sim.engine.rules.power_saving.state import PowerSavingCore
     from scheduler_sim.engine.rules.shared_nodes.by_leaf import LeavesCore
     from scheduler_sim.engine.rules.shared_nodes.plan import NodePlanCore
@@ -62,6 +63,7 @@ if TYPE_CHECKING:
 
     class FullCore(
         SlurmsCore,
+        AskingCore,
         CheckpointsCore,
         HolesCore,
         GraceCore,
@@ -127,6 +129,7 @@ RULES = (
          "slurm.resource_limits.state.blank_resource_limits", lambda need: {"more_events": 1}),
     Rule("node_weights", ("slurm.resource_limits.weights", "slurm.resource_limits.shared_weights"),
          "slurm.resource_limits.weights.blank_node_weights"),
+    Rule("own_scheduler", ("own_scheduler.state",), "own_scheduler.state.blank_own_scheduler"),
     Rule("checkpoints", ("checkpoints",), "checkpoints.blank_checkpoints"),
     Rule("holes", ("holes",), "holes.blank_holes", lambda need: {"more_pools": need.holes}),
     Rule("making_room", ("making_room",), "making_room.blank_making_room"),

@@ -81,3 +81,10 @@ class Dirt:
     def _cell(self, name: str, row: int) -> str:
         value = self.table.columns[name][row].as_py()
         return "nothing" if value in (None, "") else str(value)[:60]
+
+
+def refuse_without_rows(table: ForeignTable, on_error: str) -> None:
+    """Raise TraceError, with the first of its lines, for a file of which no line is a row."""
+    if not table.rows and table.bad:
+        Dirt(table).notes(on_error)
+        raise table.left.nothing_left(table.name)

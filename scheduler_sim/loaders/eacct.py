@@ -3,6 +3,9 @@
 A node took what the step of the job's script took on it, which is as long as the job; where nobody measured
 that, what all its other steps took. The job took what its nodes took, if each of them was measured. Of a step
 that EAR's library did not see, the daemon of the node may know.
+
+Of all other columns a job has what its rows agree on, else the mean of numbers, and each different text once;
+so of ids, which are names.
 """
 
 from __future__ import annotations
@@ -12,9 +15,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as compute
 
 from scheduler_sim.errors import TraceError
 from scheduler_sim.loaders.foreign_table import BadLine, ForeignTable, read_foreign
+from scheduler_sim.loaders.values import NOTHING
 from scheduler_sim.workload.left_out import LeftOut
 
 BATCH_STEPS = ("4294967291", "-5", "sb")
@@ -35,6 +40,9 @@ _SPELLINGS = {
 _TEXTS = ("JOBID", "STEPID", "NODENAME")
 _OF_JOB = ("USERID", "GROUPID", "ACCOUNTID", "JOBNAME")
 _MAY_BE = (MANAGER_W, MANAGER_S, "AVG_CPUFREQ_KHZ")
+_TAKEN = {"JOBID", *(one for spellings in _SPELLINGS.values() for one in spellings), *_OF_JOB, *_MAY_BE}
+_MOST_TEXTS = 100
+"""So many different texts of a job are carried on, such as names of nodes."""
 
 
 def read_eacct(path: str | Path, left: LeftOut) -> ForeignTable:
@@ -50,6 +58,8 @@ def read_eacct(path: str | Path, left: LeftOut) -> ForeignTable:
         rows[name] = (
             pd.to_numeric(_texts(there, (name,), table.name), errors="coerce") if name in there else np.nan
         )
+    others = [name for name in there if name not in _TAKEN]
+    rows = rows.assign(**{name: _texts(there, (name,), table.name) for name in others})
     rows["line"] = -1 if table.lines is None else table.lines
     known = np.isfinite(rows[list(_SPELLINGS)].to_numpy(np.float64)).all(axis=1)
     known &= (rows["JOBID"] != "").to_numpy()
@@ -60,7 +70,9 @@ def read_eacct(path: str | Path, left: LeftOut) -> ForeignTable:
     ]
     is_whole = ~rows["JOBID"].isin(rows["JOBID"][~known]).to_numpy()
     table.left.add_of_jobs(int((known & ~is_whole).sum()))
-    made = _jobs(rows[known & is_whole])
+    rows = rows[known & is_whole]
+    made = _jobs(rows)
+    made = made.assign(**{name: _of_all(rows[name], rows["JOBID"]) for name in others}).reset_index()
     first = made.pop("line").to_numpy(np.int64)
     lines = None if table.lines is None else first
     columns = {str(one): pa.array(made[one], from_pandas=True) for one in made}
@@ -84,7 +96,30 @@ def _jobs(rows: pd.DataFrame) -> pd.DataFrame:
         **{one: (one, "first") for one in _OF_JOB},
     )
     joules = of_job.sum().where(of_job.min() > 0)
-    return made.assign(nodes=of_job.size(), joules=joules, khz=made["khz"].round()).reset_index()
+    return made.assign(nodes=of_job.size(), joules=joules, khz=made["khz"].round())
+
+
+def _of_all(said: pd.Series, job: pd.Series) -> pd.Series:
+    """Put together what the rows of each job say in a column: numbers, or texts with commas between them."""
+    silent = said.isin([word for word in said.unique() if word.lower() in NOTHING])
+    numbers = pd.to_numeric(said.mask(silent), errors="coerce")
+    if (numbers.notna() | silent).all() and not str(said.name).endswith("ID"):
+        by_job = numbers.groupby(job, sort=False)
+        least = by_job.min()
+        mean: pd.Series = least.where(least == by_job.max(), by_job.mean())
+        is_whole = bool((mean % 1 == 0).all() and (mean.abs() < 2**53).all())
+        return mean.astype(np.int64 if is_whole else np.float64)
+    pairs = pd.DataFrame({"job": job, "text": said.mask(silent, "")}).drop_duplicates()
+    pairs = pairs[(pairs["text"] != "") | ~pairs["job"].duplicated(keep=False)]
+    texts: dict[str, list[str]] = {}
+    for one, text in zip(pairs["job"], pairs["text"], strict=True):
+        texts.setdefault(one, []).append(text)
+    return pd.Series({one: _listed(of_job) for one, of_job in texts.items()}, dtype=object)
+
+
+def _listed(texts: list[str]) -> str:
+    more = f" and {len(texts) - _MOST_TEXTS} more" if len(texts) > _MOST_TEXTS else ""
+    return ",".join(texts[:_MOST_TEXTS]) + more
 
 
 def _texts(columns: dict[str, pa.Array], spellings: tuple[str, ...], name: str) -> pd.Series:
@@ -92,4 +127,4 @@ def _texts(columns: dict[str, pa.Array], spellings: tuple[str, ...], name: str) 
     if found is None:
         known, what = ", ".join(columns)[:400], f"no column {' or '.join(spellings)}"
         raise TraceError(what, file=name, found=known, allowed="what eacct -l -c writes")
-    return pd.Series(found.to_pylist(), dtype=object).str.strip()
+    return pd.Series(compute.utf8_trim_whitespace(found).to_pylist(), dtype=object)

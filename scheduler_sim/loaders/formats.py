@@ -10,6 +10,10 @@ TABLES = {"csv": "csv", "tsv": "csv", "parquet": "parquet", "jsonl": "jsonl", "n
 """Formats of tables, by how such files are called, ``.gz`` and ``.zst`` aside."""
 
 
+FORMATS = tuple(dict.fromkeys(TABLES.values()))
+"""Each of them once."""
+
+
 def table_kind(path: str | Path) -> str | None:
     """Return which format of tables the name of a file tells, None if none of them."""
     suffixes = [suffix.lower().lstrip(".") for suffix in Path(path).suffixes]

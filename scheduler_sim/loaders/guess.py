@@ -51,13 +51,15 @@ _SPELLED = {
     **dict.fromkeys(("hours", "hour", "hrs", "hr", "h"), "h"),
     **dict.fromkeys(("ms", "milliseconds"), "ms"),
 }
+_WORD_ENDS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")  # submitTime is submit_Time
 _DURATIONS = ("run_time", "time_limit")
 
 
-def guessed(names: Sequence[str], file: str) -> ColumnMap:
+def guessed(names: Sequence[str], file: str, likely: str | None = None) -> ColumnMap:
     """Return the map that the names of columns leave no doubt of.
 
-    Columns that are called as ours are ours. Raises TraceError where one that is needed is not among them.
+    Columns that are called as ours are ours. Raises TraceError where one that is needed is not among them,
+    with the source that they are likely of.
     """
     columns = dict(_found(names))
     missing = [name for name in FIELDS_NEEDED if name not in columns]
@@ -68,7 +70,9 @@ def guessed(names: Sequence[str], file: str) -> ColumnMap:
             f"no column that is called as {' nor as '.join(missing)}",
             file=file,
             found=", ".join(names)[:300],
-            allowed="--columns MAP.yaml, which says what is what; or --from, if these are public data",
+            allowed="--columns MAP.yaml, which says what is what; or --from, if these are public data"
+            if likely is None
+            else f"--from {likely}, whose columns these are; or --columns MAP.yaml, which says what is what",
         )
     if "run_time" in columns:
         columns.pop("end_time", None)
@@ -76,7 +80,9 @@ def guessed(names: Sequence[str], file: str) -> ColumnMap:
 
 
 def _found(names: Sequence[str]) -> Iterator[tuple[str, Entry]]:
-    by_name = {_plain(name): name for name in reversed(names)}
+    by_name = {
+        spelt: name for name in reversed(names) for spelt in (_plain(_WORD_ENDS.sub("_", name)), _plain(name))
+    }
     for ours in [*NAMES, *(name for name in FIELDS if name not in NAMES)]:
         called = (ours, *NAMES.get(ours, ()))
         theirs = next((by_name[word] for word in called if word in by_name), None)

@@ -7,7 +7,6 @@ that one. Second 0 is the midnight (UTC) before the first submission where times
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -17,9 +16,9 @@ import pyarrow as pa
 
 from scheduler_sim.errors import TraceError, did_you_mean
 from scheduler_sim.loaders.column_map import MOMENTS, OTHERWISE, ColumnMap, Entry
-from scheduler_sim.loaders.dirt import Dirt
+from scheduler_sim.loaders.dirt import Dirt, refuse_without_rows
 from scheduler_sim.loaders.foreign_table import ForeignTable
-from scheduler_sim.loaders.repairs import Repairs, repaired
+from scheduler_sim.loaders.repairs import END_BEFORE_START, NEGATIVE_RUN_TIME, Repairs, repaired
 from scheduler_sim.loaders.values import Numbers, numbers_of, numbers_of_lists
 from scheduler_sim.units import DAY
 from scheduler_sim.workload.carried import CARRIED, carried_values, texts_of
@@ -28,9 +27,6 @@ from scheduler_sim.workload.fields import FIELDS
 from scheduler_sim.workload.source import TraceSource
 from scheduler_sim.workload.table import Workload
 from scheduler_sim.workload.validation import rule_of
-
-NEEDED = ("submit_time", "nodes", "run_time", "start_time", "end_time")
-"""Columns of ours without which nothing can be done."""
 
 EPOCH = 10**8
 """Times from here on are taken as seconds since 1970: they are after March 1973."""
@@ -56,6 +52,7 @@ def mapped(table: ForeignTable, how: ColumnMap, kind: str, on_error: str = "stop
     TraceError
         for a column that is not there, a row that cannot be read, and values that no workload may have.
     """
+    refuse_without_rows(table, on_error)
     return _Reading(table, how, kind).workload(on_error)
 
 
@@ -63,37 +60,39 @@ class _Reading:
     """The columns of ours as they are made, and all that is found on the way."""
 
     def __init__(self, table: ForeignTable, how: ColumnMap, kind: str) -> None:
-        self.table, self.how, self.kind = table, how, kind
+        self.table, self.kind = table, kind
         self.dirt, self.notes = Dirt(table), list[str]()
         self._numbers: dict[tuple[str, Any, Any, Any], Numbers] = {}
         self.since_1970, self.renumbered = False, set[str]()
-        if how.about is not None:
-            self.how = how = self._with_what_is_there(how)
-        for name in how.names:
-            if name not in table.columns:
-                known = list(table.columns)
-                raise TraceError(
-                    f"no such column{did_you_mean(name, known)}",
-                    file=how.file or table.name,
-                    found=name,
-                    allowed=f"the columns of {table.name}: {', '.join(known)[:400]}",
-                )
+        self.how = self._with_what_is_there(how)
 
     def _with_what_is_there(self, how: ColumnMap) -> ColumnMap:
-        """Of a named source, versions of which differ: without columns of ours that can be done without."""
-        there = set(self.table.columns)
-        kept = {
-            name: entry
-            for name, entry in how.columns.items()
-            if name in NEEDED or entry.formula is None or set(entry.formula.names) <= there
-        }
-        for name in how.columns:
-            if name not in kept:
-                formula = how.columns[name].formula
-                self.notes.append(
-                    f"no column for {name} = {formula.text if formula else ''}: it is not known"
-                )
+        """Without columns of ours that can be done without, where the data have not what they are made of."""
+        kept = dict(how.columns)
+        for ours, entry in how.columns.items():
+            missing = [name for name in entry.names if name not in self.table.columns]
+            if missing and ours in how.may_lack:
+                self.notes.append(f"no column for {ours} = {entry}: it is not known")
+                del kept[ours]
+            elif missing:
+                raise self._no_such_column(how, f"columns.{ours}", missing[0])
+        for name in how.leave_out:
+            if name not in self.table.columns:
+                raise self._no_such_column(how, "leave_out", name)
         return replace(how, columns=kept)
+
+    def _no_such_column(self, how: ColumnMap, key: str, name: str) -> TraceError:
+        """Return the error for a name that a map has, and the data have not."""
+        known, ours = list(self.table.columns), key.removeprefix("columns.")
+        line, allowed = how.lines.get(ours), f"the columns of {self.table.name}: {', '.join(known)[:400]}"
+        said = how.file if line or key == "leave_out" else None
+        if said is None and how.about is not None:
+            key, allowed = (
+                f"{key} of {self.kind}",
+                f"{allowed}; or --columns MAP.yaml that says what {ours} is",
+            )
+        what = f"{key}: no such column{did_you_mean(name, known)}"
+        return TraceError(what, file=said or self.table.name, line=line, found=name, allowed=allowed)
 
     def workload(self, on_error: str) -> Workload:
         columns = self._columns()
@@ -103,7 +102,8 @@ class _Reading:
             raise TraceError("no row can be read", file=self.table.name, allowed="at least one job")
         columns = {name: values[kept] for name, values in columns.items()}
         repairs = Repairs()
-        columns = repaired(repairs, columns)
+        below_0 = NEGATIVE_RUN_TIME if "run_time" in self.how.columns else END_BEFORE_START
+        columns = repaired(repairs, columns, below_0)
         self.notes += repairs.notes()
         header = self._with_origin(columns)
         carried = self._carried()
@@ -159,12 +159,14 @@ class _Reading:
             return self._translated(name, entry)
         if entry.formula is None:
             return np.full(self.table.rows, self._constant(name, entry))
-        theirs = list(entry.formula.names)
+        theirs = entry.names
         for one in theirs:
             numbers = self._number(one, entry)
             self.since_1970 |= numbers.moments and name in MOMENTS
-            what = "a time" if name in MOMENTS else "a number"
-            self.dirt.add(numbers.wrong, name, f"not {what}", f"{what}, or nothing", [one])
+            kind, allowed = (
+                ("not a time", _times(entry)) if name in MOMENTS else ("not a number", "a number, or nothing")
+            )
+            self.dirt.add(numbers.wrong, name, kind, allowed, [one])
         found = entry.formula(lambda one: self._number(one, entry).values)
         values: np.ndarray = np.broadcast_to(found, (self.table.rows,)) * entry.scale
         if name in MOMENTS:
@@ -178,20 +180,21 @@ class _Reading:
         """Count rows whose formula divides by 0: it says nothing there."""
         assert entry.formula is not None
         known = np.ones(self.table.rows, dtype=bool)
-        for one in entry.formula.names:
+        for one in entry.names:
             known &= np.isfinite(self._number(one, entry).values)
         if count := int((known & ~np.isfinite(values)).sum()):
             rows = f"{count:,} row{'s' * (count > 1)}"
             self.notes.append(f"{name}: {entry.formula.text} divides by 0 in {rows}, which say nothing there")
 
     def _number(self, name: str, entry: Entry) -> Numbers:
-        key = (name, entry.zone, entry.time_format, entry.of_list)
+        zone = self.how.zone_of(entry)
+        key = (name, zone, entry.time_format, entry.of_list)
         if key not in self._numbers:
             column = self.table.columns[name]
             if entry.of_list is not None:
                 numbers = numbers_of_lists(column, entry.of_list)
             else:
-                numbers = numbers_of(column, entry.zone, entry.time_format)
+                numbers = numbers_of(column, zone, entry.time_format)
             if numbers is None:
                 allowed = "lists of numbers" if entry.of_list else "numbers, times or text"
                 raise self._of_lists(name, allowed)
@@ -235,8 +238,7 @@ class _Reading:
         )
         known = [word for word in entry.values or {} if word != OTHERWISE]
         allowed = f"{', '.join(known)[:300]}, or {OTHERWISE} in the map for all others"
-        theirs = list(entry.formula.names) if entry.formula else []
-        self.dirt.add(unknown[texts.codes], name, "an unknown word", allowed, theirs)
+        self.dirt.add(unknown[texts.codes], name, "an unknown word", allowed, entry.names)
         translated: np.ndarray = numbers[texts.codes]
         return translated
 
@@ -304,8 +306,7 @@ class _Reading:
             count = int((~is_whole).sum())
             self.notes.append(f"{name}: {count:,} value{'s' * (count > 1)} rounded {way} to whole numbers")
         beyond = ~missing & (np.abs(whole) > _BEYOND)
-        theirs = list(entry.formula.names) if entry.formula else []
-        self.dirt.add(beyond, name, "value out of range", "whole numbers within int64", theirs)
+        self.dirt.add(beyond, name, "value out of range", "whole numbers within int64", entry.names)
         default = -1 if name in MOMENTS or field is None else int(field.default)
         return np.where(missing | beyond, default, whole).astype(np.int64)
 
@@ -318,8 +319,7 @@ class _Reading:
     # -- what is wrong
 
     def _refuse_without(self, missing: np.ndarray, name: str, kind: str, allowed: str) -> None:
-        entry = self.how.columns[name]
-        self.dirt.add(missing, name, kind, allowed, list(entry.formula.names) if entry.formula else [])
+        self.dirt.add(missing, name, kind, allowed, self.how.columns[name].names)
 
     def _refuse_out_of_range(self, name: str, values: Any) -> None:
         """Values that no workload may have; without run time or size a job is there, but not simulated."""
@@ -335,13 +335,7 @@ class _Reading:
         elif name == "time_limit":
             wrong &= values != 0
         entry = self.how.columns.get(name)
-        self.dirt.add(
-            wrong,
-            name,
-            "value out of range",
-            allowed,
-            list(entry.formula.names) if entry and entry.formula else [],
-        )
+        self.dirt.add(wrong, name, "value out of range", allowed, entry.names if entry else [])
 
     # -- what is none of ours
 
@@ -373,8 +367,15 @@ class _Reading:
         for name in ("submit_time", "begin_time"):
             if name in columns:
                 columns[name] = np.where(columns[name] >= 0, columns[name] - origin, -1)
-        zone = self.how.columns["submit_time"].zone.key
+        zone = self.how.zone_of(self.how.columns["submit_time"]).key
         return (f"; UnixStartTime: {origin}", *([f"; TimeZoneString: {zone}"] if zone != "UTC" else []))
+
+
+def _times(entry: Entry) -> str:
+    """Say how moments are written."""
+    if entry.time_format is not None:
+        return f"a time as {entry.time_format}, or nothing"
+    return "s, a date as 2026-03-02 08:00:00, or nothing; dates in other forms by time_format in a column map"
 
 
 def _number_or_nan(value: Any) -> float:
@@ -382,9 +383,3 @@ def _number_or_nan(value: Any) -> float:
         return float(value)
     except ValueError:
         return float("nan")
-
-
-def described(how: ColumnMap) -> Iterator[str]:
-    """Yield what each column of ours is made of, as a person would write it in a map."""
-    for name, entry in how.columns.items():
-        yield f"{name} = {entry.formula.text if entry.formula else entry.constant}"

@@ -14,7 +14,12 @@ from scheduler_sim.errors import TraceError
 from scheduler_sim.loaders.foreign_table import BadLine, ForeignTable, text_of
 from scheduler_sim.workload.left_out import LeftOut
 
-NAMES = ("jobid", "submitted_time", "start_time", "run_time", "nodes", "gpus", "user", "vc", "status")
+NAMES = (
+    *("jobid", "submitted_time", "start_time", "run_time", "nodes", "gpus", "user", "vc", "status"),
+    "attempts",
+)
+"""Columns of every job; what else a log says stands behind them. ``attempts`` is how many there were."""
+
 NO_JOB = "not a job of Philly"
 
 
@@ -36,7 +41,8 @@ def read_philly(path: str | Path, left: LeftOut) -> ForeignTable:
             bad.append(
                 BadLine(None, NO_JOB, str(job)[:60], "a mapping with jobid, submitted_time and attempts")
             )
-    columns = {column: pa.array([_text(row.get(column)) for row in rows], pa.string()) for column in NAMES}
+    names = dict.fromkeys((*NAMES, *(name for row in rows for name in row)))
+    columns = {name: _column([row.get(name) for row in rows]) for name in names}
     return ForeignTable(name, "philly", columns, len(rows), None, bad)
 
 
@@ -47,13 +53,22 @@ def _row(job: dict[str, Any]) -> dict[str, Any]:
     detail = attempts[-1].get("detail") or [] if attempts else []
     gpus = [len(one.get("gpus") or []) for one in detail]
     return {
+        **job,
         **{name: job[name] for name in ("jobid", "submitted_time")},
         **{name: job.get(name) for name in ("user", "vc", "status")},
         "start_time": attempts[0]["start_time"] if attempts else None,
         "run_time": sum(seconds) if ended and len(ended) == len(attempts) else None,
         "nodes": len(detail) or None,
         "gpus": sum(gpus) or None,
+        "attempts": len(job["attempts"]),
     }
+
+
+def _column(values: list[Any]) -> pa.Array:
+    """Return values as text; lists and mappings as a column of lists, which is not carried on."""
+    if any(isinstance(value, list | dict) for value in values):
+        return pa.nulls(len(values), pa.list_(pa.string()))
+    return pa.array([_text(value) for value in values], pa.string())
 
 
 def _seconds(text: str) -> float:

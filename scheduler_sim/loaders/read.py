@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from scheduler_sim.errors import TraceError
-from scheduler_sim.loaders.formats import TABLES, table_kind
+from scheduler_sim.loaders.formats import FORMATS, table_kind
 from scheduler_sim.workload.left_out import LeftOut
 from scheduler_sim.workload.table import Workload
 from scheduler_sim.workload.trace_io import NATIVE, read_native
@@ -40,7 +40,8 @@ def read_trace(
     format : one of these by name (``swf``, ``mwf``, ``csv``, ``sacct``, ``slurm-sim-events``, ``jsonl``,
         ``parquet``), or a named source such as ``pm100``
     columns : which columns of a table are which of ours: a map, or a file with one. Without, columns that are
-        called as ours are ours, others go by names that leave no doubt; the notes of the workload say which
+        called as ours are ours, others go by names that leave no doubt; the notes of the workload say which.
+        Beside a named source it need not say all: what it says goes before what the source says
     on_error : ``stop`` at the first row that cannot be read, or ``skip`` such rows, with the whole job of
         several components, and dependencies that cannot be followed; they are counted in the notes
 
@@ -68,12 +69,12 @@ def read_trace(
 def _read(
     path: str | Path, kind: str | None, columns: ColumnMap | str | Path | None, on_error: str
 ) -> Workload:
-    table = table_kind(path) if kind is None else (kind if kind in TABLES.values() else None)
-    if table is not None or columns is not None:
+    table = table_kind(path) if kind is None else (kind if kind in FORMATS else None)
+    if table is not None or (kind is None and columns is not None):
         found: Workload = _loader("tables.read_table")(path, table, columns, on_error)
         return found
-    if kind is not None and kind not in NATIVE:
-        known: Workload = _loader("sources.read_source")(path, kind, on_error)
+    if columns is not None or (kind is not None and kind not in NATIVE):
+        known: Workload = _loader("sources.read_source")(path, kind, columns, on_error)
         return known
     return read_native(path, kind, on_error)
 

@@ -15,12 +15,14 @@ from scheduler_sim.workload.table import REPAIRS
 _CANCELLED_STATUS = 5
 LIMIT_BELOW_RUN_TIME = "limit below run time"
 END_BEFORE_START = "end before start"
+NEGATIVE_RUN_TIME = "negative run time"
 START_BEFORE_SUBMISSION = "start before submission"
 DUPLICATE_ID = "duplicate id"
 
 DONE: dict[str, tuple[str, str]] = {
     LIMIT_BELOW_RUN_TIME: ("time_limit", "the limit is the run time"),
     END_BEFORE_START: ("run_time", "the run time is not known, and the job is not simulated"),
+    NEGATIVE_RUN_TIME: ("run_time", "the run time is not known, and the job is not simulated"),
     START_BEFORE_SUBMISSION: ("submit_time", "it was submitted when it started"),
     DUPLICATE_ID: ("component_id", "later ones have numbers of their own"),
 }
@@ -68,11 +70,15 @@ class Repairs:
         return tuple(f"repaired: {count:,} x {kind} ({DONE[kind][1]})" for kind, count in counts.items())
 
 
-def repaired(repairs: Repairs, columns: dict[str, Any]) -> dict[str, Any]:
-    """Return the columns of a workload, of what rows say: repaired, with what follows from it."""
+def repaired(repairs: Repairs, columns: dict[str, Any], below_0: str = NEGATIVE_RUN_TIME) -> dict[str, Any]:
+    """Return the columns of a workload, of what rows say: repaired, with what follows from it.
+
+    ``below_0`` : how run times below 0 came about.
+    """
     found = dict(columns)
     start, _ = found.pop("start_time", None), found.pop("end_time", None)
-    found["run_time"] = _run_times_repaired(repairs, found["run_time"])
+    run = found["run_time"]
+    found["run_time"] = repairs.change(below_0, run, run < -1, -1)
     if start is not None:
         found["submit_time"] = _submissions_repaired(repairs, found["submit_time"], start)
         found.setdefault("wait_time", np.where(start >= 0, start - found["submit_time"], -1))
@@ -103,11 +109,6 @@ def _skipped(columns: dict[str, Any]) -> np.ndarray:
 def _limits_repaired(repairs: Repairs, limit: np.ndarray, run: np.ndarray) -> np.ndarray:
     """A job that ran for so long had a limit that let it."""
     return repairs.change(LIMIT_BELOW_RUN_TIME, limit, (limit >= 0) & (limit < run), np.maximum(run, 1))
-
-
-def _run_times_repaired(repairs: Repairs, run: np.ndarray) -> np.ndarray:
-    """Times below 0 come of clocks that were set, or of columns that were swapped."""
-    return repairs.change(END_BEFORE_START, run, run < -1, -1)
 
 
 def _submissions_repaired(repairs: Repairs, submit: np.ndarray, start: np.ndarray) -> np.ndarray:

@@ -6,7 +6,8 @@ Other packages add theirs as entry points of the group ``scheduler_sim.loaders``
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import replace
 from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
@@ -14,7 +15,7 @@ from importlib.resources import as_file, files
 from pathlib import Path
 
 from scheduler_sim.errors import TraceError, did_you_mean
-from scheduler_sim.loaders.column_map import ColumnMap
+from scheduler_sim.loaders.column_map import NEEDED, ColumnMap
 from scheduler_sim.loaders.foreign_table import ForeignTable, read_foreign
 from scheduler_sim.loaders.formats import table_kind
 from scheduler_sim.loaders.mapped import mapped
@@ -50,12 +51,20 @@ def source_names() -> tuple[str, ...]:
 def source_map(name: str) -> ColumnMap:
     """Return the column map of a source that ships."""
     with as_file(files("scheduler_sim.loaders").joinpath("sources", f"{name}.yaml")) as path:
-        return ColumnMap.from_yaml(path)
+        return replace(ColumnMap.from_yaml(path), file=None, lines={})
 
 
-def read_source(path: str | Path, name: str, on_error: str = "stop") -> Workload:
-    """Read a file of a named source. Raises TraceError for what cannot be read."""
+def read_source(
+    path: str | Path, name: str, columns: ColumnMap | str | Path | None = None, on_error: str = "stop"
+) -> Workload:
+    """Read a file of a named source, with a column map laid over its own if there is one.
+
+    Raises TraceError for what cannot be read, ConfigError for a map that is wrong.
+    """
     known = source_names()
+    if columns is not None and name not in MAPS and name in (*NATIVE, *known):
+        allowed = f"one for a table, or beside {', '.join(MAPS)}"
+        raise TraceError("a column map for what has no columns of others", found=name, allowed=allowed)
     if name not in known:
         hint = did_you_mean(name, known)
         allowed = f"{', '.join(NATIVE)}, jsonl, or a source: {', '.join(known)}"
@@ -64,8 +73,13 @@ def read_source(path: str | Path, name: str, on_error: str = "stop") -> Workload
         return read_native(path, "swf", on_error)
     if name not in MAPS:
         return _added(name)(path, on_error)
-    how = source_map(name)
+    base = source_map(name)
+    how = base if columns is None else laid_over(columns, base)
     if name in _TABLES:
+        for key, said in (("format", how.format), ("separator", how.separator)):
+            if said is not None:
+                allowed = f"none beside --from {name}, which knows its layout"
+                raise TraceError(f"{key} of a column map", file=how.file, found=said, allowed=allowed)
         home, _, function = _TABLES[name].partition(".")
         table: ForeignTable = getattr(import_module(f"{__package__}.{home}"), function)(
             path, LeftOut(skips=on_error == "skip")
@@ -75,7 +89,43 @@ def read_source(path: str | Path, name: str, on_error: str = "stop") -> Workload
         if kind is None:
             raise TraceError("unknown format of a table", file=path, allowed=".csv, .parquet, .jsonl")
         table = read_foreign(path, kind, how.separator, on_error, how.names)
-    return mapped(table, how, name, on_error)
+    workload = mapped(table, how, name, on_error)
+    if columns is not None:
+        said = "; ".join(_changes(how, base)) or "nothing that is not so already"
+        note = f"{how.file or 'a column map'} over {name}: {said}"
+        workload.source = replace(workload.source, notes=(note, *workload.source.notes))
+    return workload
+
+
+def likely_source(names: Collection[str]) -> str | None:
+    """Return the source whose columns these are, None if they are no one's.
+
+    All are there without which nothing can be done, and four in five of the others.
+    """
+    for source in MAPS:
+        how, there = source_map(source), set(names)
+        needed = {name for ours, entry in how.columns.items() if ours in NEEDED for name in entry.names}
+        if source not in _TABLES and needed <= there and len(there & set(how.names)) >= 0.8 * len(how.names):
+            return source
+    return None
+
+
+def laid_over(columns: ColumnMap | str | Path, base: ColumnMap) -> ColumnMap:
+    """Return the map of a source with another one over it. Raises ConfigError for one that is wrong."""
+    return columns.over(base) if isinstance(columns, ColumnMap) else ColumnMap.from_yaml(columns, base)
+
+
+def _changes(how: ColumnMap, base: ColumnMap) -> Iterator[str]:
+    """Yield what is not as the source has it, and what it was there."""
+    if how.zone != base.zone:
+        yield f"time_zone = {how.zone}"
+    if how.leave_out != base.leave_out:
+        yield f"without {', '.join(how.leave_out)}"
+    for name in {**base.columns, **how.columns}:
+        before, now = base.columns.get(name), how.columns.get(name)
+        if before != now:
+            instead = f" in place of {before}" if before is not None else ""
+            yield f"{name} = {now or 'end_time - start_time'}{instead}"
 
 
 def _added(name: str) -> Loader:

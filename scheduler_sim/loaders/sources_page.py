@@ -18,9 +18,10 @@ _INTRODUCTION = """\
 
 Each source is a [column map](sources.md#column-maps): `ours` is a [column of the workload](fields.md), or
 the start or the end of a job, `theirs` a column of the data, or a formula of such. Whatever else the data
-have is carried on to the results, with `trace_` before its name; but where rows are put together (`eacct`,
-`philly`) the rest of them is left out. `frontier` is SWF with three more fields;
-`slurm-sim-events` are [commands](traces.md#events-of-the-slurm-simulators).
+have is carried on to the results, with `trace_` before its name. Where rows are put together (`eacct`), a job
+has what all its rows agree on, else the mean of numbers, and of texts and ids each once, with commas (the
+first 100); of `philly` it is how many `attempts` a job had, and what else the log says of it. `frontier` is
+SWF with three more fields; `slurm-sim-events` are [commands](traces.md#events-of-the-slurm-simulators).
 """
 
 _TIMES = {"start_time": "when the job started", "end_time": "when the job ended"}

@@ -12,10 +12,12 @@ import pyarrow.parquet as parquet
 
 from scheduler_sim.errors import TraceError, did_you_mean
 from scheduler_sim.loaders.column_map import ColumnMap
+from scheduler_sim.loaders.dirt import refuse_without_rows
 from scheduler_sim.loaders.foreign_table import read_foreign
-from scheduler_sim.loaders.formats import TABLES
+from scheduler_sim.loaders.formats import FORMATS
 from scheduler_sim.loaders.guess import guessed
-from scheduler_sim.loaders.mapped import described, mapped
+from scheduler_sim.loaders.mapped import mapped
+from scheduler_sim.loaders.sources import likely_source
 from scheduler_sim.workload.carried import CARRIED
 from scheduler_sim.workload.fields import FIELDS
 from scheduler_sim.workload.lines import read_blocks
@@ -35,9 +37,8 @@ def read_table(
         how = columns if isinstance(columns, ColumnMap) else ColumnMap.from_yaml(columns)
         kind = kind or how.format
         if kind is None:
-            raise TraceError(
-                "no table, but a column map for it", file=path, allowed=", ".join(TABLES.values())
-            )
+            allowed = f"{', '.join(FORMATS)}, by its name, by format in the map, or with --from; or a source"
+            raise TraceError("a column map, and no table that it is for", file=path, allowed=allowed)
         return mapped(read_foreign(path, kind, how.separator, on_error, how.names), how, kind, on_error)
     assert kind is not None
     try:
@@ -47,9 +48,13 @@ def read_table(
         if on_error == "stop":
             raise
     table = read_foreign(path, kind, on_error=on_error)
-    how = guessed(list(table.columns), table.name)
+    refuse_without_rows(table, on_error)
+    likely = likely_source(table.columns)
+    how = guessed(list(table.columns), table.name, likely)
     workload = mapped(table, how, kind, on_error)
-    note = f"columns by their names: {', '.join(described(how))}; a column map says otherwise"
+    note = f"columns by their names: {', '.join(how.said())}; a column map says otherwise"
+    if likely is not None:
+        note = f"these are columns of {likely}: --from {likely} knows what each is, and its unit; {note}"
     near = [
         f"column {name} is carried on{did_you_mean(name, list(FIELDS))}" for name in _nearly_ours(workload)
     ]

@@ -19,7 +19,9 @@ import pyarrow.compute as compute
 NOTHING = ("", "na", "n/a", "nan", "nat", "null", "none", "(null)", "unknown", "-")
 """Texts that say nothing, in any case."""
 
-_ISO = re.compile(r"\d{4}-?\d\d-?\d\d[T ]\d\d:?\d\d(:?\d\d([.,]\d+)?)?\s?(Z|UTC|[+-]\d\d(:?\d\d)?)?")
+_ISO = re.compile(
+    r"\d{4}-\d\d-\d\d|\d{4}-?\d\d-?\d\d[T ]\d\d:?\d\d(:?\d\d([.,]\d+)?)?\s?(Z|UTC|[+-]\d\d(:?\d\d)?)?"
+)
 _OFFSET = re.compile(r"(Z|UTC|[+-]\d\d(:?\d\d)?)$")
 _DURATION = re.compile(r"(?:(\d{1,9})(?:-| days?,? ))?(\d{1,9}):(\d\d?)(?::(\d\d?(?:\.\d+)?))?")
 _DAYS = re.compile(r"(\d{1,9}) days?")

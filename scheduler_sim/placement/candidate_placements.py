@@ -159,10 +159,7 @@ class CandidatePlacements:
         if self.models is not None and self.models.chooses_modules:
             asked, codes = [(self.system.default_partition,)], np.zeros(len(self.rows), dtype=np.int64)
         else:
-            swf = self.workload.source.format == "swf"
-            asked, codes = parse_once(
-                self.workload, self.rows, "partition", lambda text: self.system.partitions_for(text, swf=swf)
-            )
+            asked, codes = parse_once(self.workload, self.rows, "partition", self._partitions_for)
         kinds, largest = int(types.max(initial=0)) + 1, int(sizes.max(initial=0)) + 1
         spelt = (codes * kinds + types) * largest + sizes
         if len(spelt) and spelt.min() == spelt.max():
@@ -178,6 +175,15 @@ class CandidatePlacements:
                 row = int(self.rows[np.flatnonzero(which == number)[0]])
                 raise error_at(self.workload, row, "partition", str(error)) from None
         return lists, which.reshape(-1).astype(np.int64)
+
+    def _partitions_for(self, text: str) -> tuple[Partition, ...]:
+        source = self.workload.source
+        try:
+            return self.system.partitions_for(text, swf=source.format == "swf")
+        except InputError as error:
+            if not source.is_table:
+                raise
+            raise InputError(f"{error}, or a column map (--columns) that says what it is here") from None
 
     def _types(self) -> Ints:
         """The type of application of each component: the one that the trace names, else drawn; 0 without."""

@@ -52,7 +52,8 @@ def _whole_nodes(workload: Workload, system: System, rows: Ints, partition: Ints
         return {}
     table = workload.table
     sizes = _sizes(system, lambda one: one.cores_per_node)
-    cores = cores_a_node(workload.columns, workload.source.format)[rows]
+    source = workload.source
+    cores = cores_a_node(workload.columns, "" if source.processors_are_nodes else source.format)[rows]
     fewer = _is_part(cores, sizes, partition)
     unknown = np.array([not len(own) for own in sizes], dtype=bool)[partition]
     if unknown.any():

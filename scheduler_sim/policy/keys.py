@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
@@ -41,6 +41,9 @@ MULTIFACTOR = (
 
 OrderFunction = Callable[..., Any]
 
+IN_FILE = re.compile(r"[^\0\n]+\.py:[^\W\d]\w*")
+"""A name in a Python file of the user's: ``path.py:name``."""
+
 
 def _order(written: Any) -> str | OrderFunction:
     if callable(written):
@@ -48,22 +51,39 @@ def _order(written: Any) -> str | OrderFunction:
         return function
     if isinstance(written, str) and written.lower() in ORDERS:
         return written.lower()
-    if isinstance(written, str) and re.fullmatch(r"[^\0\n]+\.py:[^\W\d]\w*", written.strip()):
+    if isinstance(written, str) and IN_FILE.fullmatch(written.strip()):
         return written.strip()
     raise ValueError
 
 
-def order_in_file(order: object) -> tuple[str, str] | None:
-    """Split ``path.py:function``; None for an order by name and for a Python function."""
-    if not isinstance(order, str) or ".py:" not in order:
+def _scheduler(written: Any) -> Any:
+    """A class in a file, or an object that schedules."""
+    if isinstance(written, str) and IN_FILE.fullmatch(written.strip()):
+        return written.strip()
+    if schedules(written):
+        return written
+    raise ValueError
+
+
+def schedules(given: object) -> bool:
+    """Whether an object is a scheduler: it has a method ``schedule``, and is no class."""
+    return callable(getattr(given, "schedule", None)) and not isinstance(given, type)
+
+
+def in_file(written: object) -> tuple[str, str] | None:
+    """Split ``path.py:name``; None for what stands in no file: an order by name, an object."""
+    if not isinstance(written, str) or ".py:" not in written:
         return None
-    path, _, function = order.rpartition(":")
-    return path, function
+    path, _, name = written.rpartition(":")
+    return path, name
 
 
 _ORDER = Check(f"{', '.join(ORDERS)}, path.py:function", _order, ORDERS)
 Order = Annotated[str | OrderFunction, BeforeValidator(_ORDER)]
 OptionalOrder = Annotated[str | OrderFunction | None, BeforeValidator(_ORDER)]
+OwnScheduler = Annotated[
+    Any, BeforeValidator(Check("path.py:Class, an object with a method schedule", _scheduler))
+]
 Backfill = Annotated[str, choice(*BACKFILLS)]
 Placement = Annotated[str, choice(*PLACEMENTS)]
 Packing = Annotated[str, choice(*PACKINGS)]
@@ -110,6 +130,15 @@ class PolicyKeys(Keys):
         description="Which components may pass one that cannot start: "
         + "; ".join(f"{scheme.name} = {scheme.passing}" for scheme in SCHEMES)
         + ".",
+    )
+    scheduler: OwnScheduler = Field(
+        default=None,
+        description="With scheduler, which it stands for: path.py:Class, a class of your own that says in "
+        "each pass which jobs start (the path is relative to the policy file).",
+    )
+    parameters: dict[str, Any] = Field(
+        default={},
+        description="With scheduler: keyword arguments with which its class is called.",
     )
     depth: OptionalCount = Field(
         default=None,
@@ -209,6 +238,12 @@ ONLY_WITH = {
 }
 
 
+def completed(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Return keys with what they imply: a scheduler of one's own is a backfill scheme of its own."""
+    implied = data.get("scheduler") is not None and data.get("backfill") in (None, DEFAULTS["backfill"])
+    return {**data, "backfill": "scheduler"} if implied else dict(data)
+
+
 def contradictions(data: dict[str, Any]) -> Iterator[Problem]:
     """Check what no single key can tell: keys that have no meaning beside the others.
 
@@ -234,6 +269,10 @@ def contradictions(data: dict[str, Any]) -> Iterator[Problem]:
                 (key,),
                 f"{found(data[key])} beside backfill: {backfill}; allowed: only with {with_these}{hint}",
             )
+    if backfill == "scheduler" and data.get("scheduler") is None:
+        yield Problem(
+            ("backfill",), "found 'scheduler' without a key scheduler; needed: scheduler: path.py:Class"
+        )
     if str(data.get("replan")).lower() == "keep" and _differs(data, "delay"):
         text = f"{found(data['delay'])} beside replan: keep; allowed: only with replan: scratch"
         yield Problem(("delay",), text)

@@ -7,6 +7,7 @@ from scheduler_sim.config.page import row
 from scheduler_sim.policy.schemes import (
     AHEAD,
     ALL,
+    AS_ASKED,
     NEEDS,
     PLACEMENTS,
     RESERVED,
@@ -18,7 +19,12 @@ from scheduler_sim.policy.schemes import (
     Scheme,
 )
 
-DEPTHS = {0: "none", 1: "`depth`, by default 1, a module", ALL: "every component in the queue"}
+DEPTHS = {
+    0: "none",
+    1: "`depth`, by default 1, a module",
+    ALL: "every component in the queue",
+    AS_ASKED: "those it asks for",
+}
 HANDLED = {
     PLACEMENTS: "several placements, shared resources",
     UNITS: "units",

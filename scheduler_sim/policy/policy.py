@@ -6,7 +6,9 @@ depth; crossed with an order of the queue they give the classic policies.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
+from copy import deepcopy
 from functools import cache
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -23,8 +25,10 @@ from scheduler_sim.policy.keys import (
     ORDERS,
     OrderFunction,
     PolicyKeys,
+    completed,
     contradictions,
-    order_in_file,
+    in_file,
+    schedules,
     unknown_name,
 )
 from scheduler_sim.policy.schemes import ALL, BY_NAME, SCHEMES, Scheme
@@ -34,7 +38,8 @@ __all__ = ["ALL", "ORDERS", "PRESETS", "Policy"]
 PRESETS: dict[str, dict[str, Any]] = {
     scheme.policy: {"order": "fifo", "backfill": scheme.name} for scheme in SCHEMES if scheme.policy
 }
-NESTED = ("slurm", "preempt")  # keys that have keys
+NESTED = ("slurm", "preempt", "parameters")  # keys that have keys
+FROM_FILES = ("order", "backfill_order", "scheduler")  # keys that may name something in a Python file
 UNSAID = ("name", "slurm")  # not by themselves in the name of a policy that was changed
 
 
@@ -50,7 +55,7 @@ class Policy(PolicyKeys):
     _file: Path | None = PrivateAttr(default=None)
 
     def __init__(self, **keys: Any) -> None:
-        checked = _checked(keys, "policy")
+        checked = _checked(completed(keys), "policy")
         super().__init__(**checked.__dict__)
 
     def __eq__(self, other: object) -> bool:
@@ -74,7 +79,7 @@ class Policy(PolicyKeys):
         """
         file = read_yaml(path)
         wrapped = isinstance(file.data.get("policy"), dict)
-        keys = file.data["policy"] if wrapped else file.data
+        keys = completed(file.data["policy"] if wrapped else file.data)
         above: tuple[str, ...] = ("policy",) if wrapped else ()
         problems = [Problem((*above, *p.where), p.text) for p in _problems(keys, file.path.parent)]
         if wrapped:
@@ -87,12 +92,22 @@ class Policy(PolicyKeys):
         return policy
 
     @classmethod
-    def resolve(cls, policy: Policy | str | Path | Mapping[str, Any]) -> Policy:
-        """Return the policy that is meant: a policy itself, a name, a YAML file, or keys and values."""
+    def resolve(cls, policy: Policy | str | Path | Mapping[str, Any] | Any, folder: Path = Path()) -> Policy:
+        """Return the policy that is meant.
+
+        A policy itself, a name, a YAML file, keys and values, or a scheduler of your own: an object with
+        a method ``schedule``, or ``path.py:Class``. Python files that it names are looked for in ``folder``.
+        """
         if isinstance(policy, Policy):
             return policy
         if isinstance(policy, Mapping):
-            return cls(**policy)
+            return cls._in_folder(folder, dict(policy))
+        if schedules(policy):
+            return cls(name=type(policy).__name__, scheduler=policy)
+        if place := in_file(policy):
+            if not _is_file(folder / place[0]):
+                raise ConfigError(f"policy {policy!r}: no such file: {folder / place[0]}")
+            return cls._in_folder(folder, {"name": place[1], "scheduler": policy})
         if isinstance(policy, Path) or policy.lower().endswith((".yaml", ".yml")):
             return cls.from_yaml(policy)
         if policy.strip().lower() not in _names() and _is_file(policy):
@@ -122,9 +137,8 @@ class Policy(PolicyKeys):
             before = changes[outer] if outer in changes else self.to_dict()[outer]
             if isinstance(before, dict | None):
                 changes[outer] = {**(before or {}), inner: read}
-        new_order = order_in_file(changes.get("order")) or order_in_file(changes.get("backfill_order"))
-        folder = Path() if new_order else self._folder
-        keys = {**self.to_dict(), **self._functions(), "name": None, **changes}
+        folder = Path() if any(in_file(changes.get(key)) for key in FROM_FILES) else self._folder
+        keys = completed({**self.to_dict(), **self._objects(), "name": None, **changes})
         problems = _problems(keys, folder, changed=changes)
         if problems:
             raise ConfigError(listed(_setting_error(problem, shown) for problem in problems))
@@ -137,16 +151,21 @@ class Policy(PolicyKeys):
         keys = {key: getattr(self, key) for key in PolicyKeys.model_fields}
         keys["slurm"] = self.slurm.to_dict() if self.backfill == "slurm" else {}
         keys["preempt"] = self.preempt.model_dump() if self.preempt else None
-        return {key: _function_name(value) if callable(value) else value for key, value in keys.items()}
+        if schedules(self.scheduler):
+            keys["scheduler"] = _name_of(type(self.scheduler))
+            keys["parameters"] = plain_state(self.scheduler)
+        return {key: _name_of(value) if callable(value) else value for key, value in keys.items()}
 
     @property
     def files(self) -> list[tuple[str, Path]]:
-        """The files that make this policy, each with its role: ``policy``, ``order``, ``backfill_order``."""
+        """The files that make this policy, each with its role: ``policy``, or the key that names it."""
         found = [("policy", self._file)] if self._file else []
-        for role, order in (("order", self.order), ("backfill_order", self.backfill_order)):
-            place = order_in_file(order)
-            if place:
+        for role in FROM_FILES:
+            if place := in_file(getattr(self, role)):
                 found.append((role, self._folder / place[0]))
+        code = getattr(getattr(self.scheduler, "schedule", None), "__code__", None)
+        if code is not None and _is_file(code.co_filename):
+            found.append(("scheduler", Path(code.co_filename)))
         return found
 
     @property
@@ -172,10 +191,29 @@ class Policy(PolicyKeys):
         """Return the user's own order of the candidates; None for an order by name or none."""
         return self._function(self.backfill_order, "backfill_order")
 
+    def own_scheduler(self) -> Any:
+        """Return a scheduler of the user's own, new from its class or a copy of the object that was given.
+
+        Raises ConfigError for a file without such a class, and for a class that cannot be called so.
+        """
+        if schedules(self.scheduler):
+            return deepcopy(self.scheduler)
+        path, name = in_file(self.scheduler) or ("", "")
+        where = f"policy.scheduler: {self._folder / path}"
+        made = _load(self._folder / path, name, "scheduler")
+        try:
+            scheduler = made(**self.parameters)
+        except Exception as error:  # whatever the user's class raises
+            given = ", ".join(f"{key}={value!r}" for key, value in self.parameters.items())
+            raise ConfigError(f"{where}: {name}({given}) fails: {type(error).__name__}: {error}") from error
+        if not schedules(scheduler):
+            raise ConfigError(f"{where}: {name} has no method schedule(self, view)")
+        return scheduler
+
     @classmethod
     def _in_folder(cls, folder: Path, keys: dict[str, Any]) -> Policy:
         policy = cls(**keys)
-        if order_in_file(policy.order) or order_in_file(policy.backfill_order):
+        if any(in_file(getattr(policy, key)) for key in FROM_FILES):
             policy._folder = folder
         return policy
 
@@ -195,14 +233,14 @@ class Policy(PolicyKeys):
                 return name
         return self.name
 
-    def _functions(self) -> dict[str, OrderFunction]:
-        both = {"order": self.order, "backfill_order": self.backfill_order}
-        return {key: value for key, value in both.items() if callable(value)}
+    def _objects(self) -> dict[str, Any]:
+        given = {key: getattr(self, key) for key in FROM_FILES}
+        return {key: value for key, value in given.items() if callable(value) or schedules(value)}
 
     def _function(self, order: object, key: str) -> OrderFunction | None:
         if callable(order):
             return order
-        place = order_in_file(order)
+        place = in_file(order)
         return _load(self._folder / place[0], place[1], key) if place else None
 
 
@@ -235,8 +273,8 @@ def _checked(keys: dict[str, Any], source: str) -> PolicyKeys:
 def _problems(keys: dict[str, Any], folder: Path, changed: Mapping[str, Any] | None = None) -> list[Problem]:
     """Everything wrong with some keys; order files are looked for where they were written anew."""
     problems = _merged(list(contradictions(keys)), check_keys(PolicyKeys, keys)[1])
-    for key in ("order", "backfill_order"):
-        place = order_in_file(keys.get(key))
+    for key in FROM_FILES:
+        place = in_file(keys.get(key))
         if place and (changed is None or key in changed) and not _is_file(folder / place[0]):
             problems.append(Problem((key,), f"found {keys[key]!r}; no such file: {folder / place[0]}"))
     return problems
@@ -267,13 +305,18 @@ def _is_file(path: str | Path) -> bool:
 def _spelt(value: Any) -> str:
     if value is None or isinstance(value, bool):
         return {None: "default", True: "true", False: "false"}[value]
-    return _function_name(value) if callable(value) else str(value)
+    return _name_of(value) if callable(value) else str(value)
 
 
-def _function_name(function: OrderFunction) -> str:
-    return (
-        f"{getattr(function, '__module__', '')}:{getattr(function, '__qualname__', type(function).__name__)}"
-    )
+def _name_of(thing: Any) -> str:
+    """A function or class by its module and name."""
+    return f"{getattr(thing, '__module__', '')}:{getattr(thing, '__qualname__', type(thing).__name__)}"
+
+
+def plain_state(scheduler: Any) -> dict[str, Any]:
+    """Return what a scheduler that was given as an object knows, as far as it is numbers and words."""
+    state = getattr(scheduler, "__dict__", {})
+    return {key: value for key, value in state.items() if isinstance(value, bool | int | float | str)}
 
 
 def _load(path: Path, function: str, key: str) -> OrderFunction:
@@ -281,11 +324,15 @@ def _load(path: Path, function: str, key: str) -> OrderFunction:
     if spec is None or spec.loader is None or not _is_file(path):
         raise ConfigError(f"policy.{key}: no such Python file: {path}")
     module = module_from_spec(spec)
+    sys.path.insert(0, str(path.parent.absolute()))  # what stands beside it can be imported
     try:
         spec.loader.exec_module(module)
     except Exception as error:  # whatever the user's file raises
         raise ConfigError(f"policy.{key}: {path} fails: {type(error).__name__}: {error}") from error
+    finally:
+        sys.path.remove(str(path.parent.absolute()))
     if not callable(getattr(module, function, None)):
-        raise ConfigError(f"policy.{key}: {path} has no function {function!r}")
+        what = "class" if key == "scheduler" else "function"
+        raise ConfigError(f"policy.{key}: {path} has no {what} {function!r}")
     loaded: OrderFunction = getattr(module, function)
     return loaded

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any, Literal, NamedTuple
 
-ALL = -1
-"""Reservation depth of conservative: every component in the queue."""
+ALL, AS_ASKED = -1, -2
+"""Reservation depth of conservative, every component in the queue; and of a scheduler of one's own."""
 
 PLACEMENTS, UNITS, AHEAD, SWITCHING, SHARED = "placements", "units", "ahead", "switching", "shared"
 RESERVED = "reserved"
@@ -43,7 +43,7 @@ class Scheme(NamedTuple):
 
     name: str  # the value of policy.backfill
     policy: str  # the policy of that name, in order of submission; empty: none
-    depth: int  # reservations a module: 0, as many as policy.depth says, or ALL
+    depth: int  # reservations a module: 0, as many as policy.depth says, ALL or AS_ASKED
     passes: tuple[Pass, ...]  # the first that handles what a run needs is made
     keys: tuple[str, ...]  # keys of the policy that mean something here, of those that do not everywhere
     kept_back: KeptBack
@@ -72,6 +72,8 @@ _SHARED_KEEP = _made("conservative_keep", PLACEMENTS, SHARED, replan="keep", pas
 _SHARED_PLAN = _made("reservation_backfill", PLACEMENTS, SHARED, passes="instant")
 _SLURM = _made("slurm", PLACEMENTS, UNITS, RESERVED)
 _SHARED_SLURM = _made("slurm", PLACEMENTS, SHARED, RESERVED)
+_OWN = _made("own_scheduler", PLACEMENTS, UNITS, AHEAD, RESERVED)
+_SHARED_OWN = _made("own_scheduler", PLACEMENTS, SHARED, passes="instant")
 
 OURS = ("order", "placement", "overrun_s", "passes", "delay", "het_end", "packing", "topology", "preempt")
 """Keys of every scheme but Slurm's, which has parameters of its own for all that."""
@@ -94,6 +96,9 @@ SCHEMES = (
     Scheme("slurm", "slurm", ALL, (_SLURM, _SHARED_SLURM), ("slurm",), "",
            "those that Slurm's main and backfill schedulers let pass",
            "what a backfill pass reserves, until the next"),
+    Scheme("scheduler", "", AS_ASKED, (_OWN, _SHARED_OWN),
+           ("scheduler", "parameters", *(key for key in OURS if key not in ("placement", "preempt"))), "",
+           "those that `scheduler`, a class of your own, starts", "what your scheduler makes of it"),
 )
 # fmt: on
 

@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from scheduler_sim.arrays import Ints
-from scheduler_sim.policy.schemes import ALL, BY_NAME, KeptBack, Scheme
+from scheduler_sim.policy.schemes import BY_NAME, KeptBack, Scheme
 from scheduler_sim.report.explanation import Arrival, Holder, Overtaker, Overtaking, Phase, Reserved, Verdict
 from scheduler_sim.report.fronts import fronts
 from scheduler_sim.report.module_view import NEVER, ModuleView
@@ -62,7 +62,7 @@ class Rules:
             order=order,
             scheme=scheme,
             kept_back="plan" if depth > 1 else scheme.kept_back,
-            depth=NEVER if depth == ALL else depth,
+            depth=NEVER if depth < 0 else depth,
             replan=str(policy.get("replan") or "scratch"),
             candidate_order=policy.get("backfill_order") or order,
             extra_rule=True if extra_rule is None else bool(extra_rule),

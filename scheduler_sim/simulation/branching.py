@@ -46,16 +46,20 @@ class Branching(Actions):
         one is seen by the other. What was done so far is part of it: submissions, holds, updates, outages,
         and how far each random stream has come. It has no ``progress``.
 
+        A scheduler of your own is copied as ``copy.deepcopy`` does, with what it knows.
+
         Raises ConfigError where SimPy processes live in the environment, or somebody waits there for a start
-        or an end: they cannot be copied.
+        or an end: they cannot be copied; and for a scheduler that cannot.
         """
         self._refuse_company("branch")
+        core = engine.copied(self._core)
         known: Known = {id(part): part for part in (vars(self)[name] for name in CONSTANTS)}
-        known[id(self._core)] = engine.copied(self._core)
+        known[id(self._core)] = core
         made = object.__new__(type(self))
         for name, part in vars(self).items():
             if name not in NOT_COPIED:
                 setattr(made, name, copied(part, known))
+        made._loader.be_driven(core)
         made.progress = None
         made._live_in(OwnEnvironment(self.env.now))
         return made
@@ -72,6 +76,11 @@ class Branching(Actions):
         InputError where it cannot be written, or something else stands there.
         """
         self._refuse_company("save")
+        if self.policy.scheduler is not None:
+            raise ConfigError(
+                f"save: found policy {self.policy.name!r:.40} with a scheduler of your own, and what it knows"
+                " stands in no file; allowed: other policies (branch() copies it)"
+            )
         arrays: list[np.ndarray] = []
         inputs = [one() if callable(one) else one for one in self._inputs]
         origin = Origin(self.system, self.policy, self.models, self.workload).text(arrays)

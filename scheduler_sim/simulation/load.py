@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -35,6 +36,7 @@ class Loader:
     def __init__(self, run: Run, scheme: Scheme) -> None:
         self.run, self.scheme = run, scheme
         self._rules = list(rules_of(run))
+        self.be_driven()
         self._rigid, self._used = True, 0
 
     def load(self, workload: Workload, placements: Placements) -> FullCore:
@@ -121,6 +123,18 @@ class Loader:
     def rule(self, part: str) -> Any:
         """Return what writes the numbers of a part, which the run may have."""
         return next(one for one in self._rules if one.part == part)
+
+    def be_driven(self, core: FullCore | None = None) -> None:
+        """Have cores driven by what calls the scheduler of the user's own, where there is one: this, too."""
+        if self.caller:
+            self.scheme = replace(self.scheme, drive=self.caller.drive)
+            if core is not None:
+                self.caller.look_at(core)
+
+    @property
+    def caller(self) -> Any:
+        """What calls the scheduler of the user's own that makes the passes; None without one."""
+        return None if self.run.policy.scheduler is None else self.rule("own_scheduler").caller
 
     @property
     def reservations(self) -> Any:

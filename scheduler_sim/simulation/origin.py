@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from scheduler_sim.errors import ConfigError, InputError
-from scheduler_sim.policy.keys import order_in_file
+from scheduler_sim.policy.keys import in_file
 from scheduler_sim.policy.policy import Policy
 from scheduler_sim.simulation import outcome
 from scheduler_sim.simulation.notation import Reader, Writer
@@ -77,7 +77,7 @@ def origin_of(
 def has_own_order(policy: Policy) -> bool:
     """Whether a policy has a function of the user's own, which no file holds."""
     orders = (policy.order, policy.backfill_order)
-    return any(callable(order) or order_in_file(order) is not None for order in orders)
+    return any(callable(order) or in_file(order) is not None for order in orders)
 
 
 def _written(thing: Any) -> tuple[Any, list[bytes]]:

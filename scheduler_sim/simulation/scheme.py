@@ -47,6 +47,7 @@ class Scheme:
     order: Order
     second_order: Order
     asked: Mapping[str, bool]
+    drive: Callable[[FullCore, int, int], None] = loop.drive
 
     @property
     def switched(self) -> bool:
@@ -55,7 +56,7 @@ class Scheme:
 
     def run(self, core: FullCore, until: int, steps: int) -> None:
         """Let the loop work on every instant before ``until``, at most up to so many steps in all."""
-        loop.drive(core, until, steps)
+        self.drive(core, until, steps)
 
     @property
     def ordered(self) -> bool:

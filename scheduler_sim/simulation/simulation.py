@@ -55,6 +55,7 @@ from scheduler_sim.workload.table import HONOURED_BY_ALL, HONOURED_BY_SLURM, Wor
 
 if TYPE_CHECKING:
     from scheduler_sim.applications.models import Models
+    from scheduler_sim.schedulers.view import View
     from scheduler_sim.system.node_events import NodeEvent
     from scheduler_sim.system.reservations import ReservationKeys
 
@@ -210,6 +211,24 @@ class Simulation(Branching):
     def needs_compiling(self) -> bool:
         """Whether the first run compiles the loop, as its policy never ran on this machine before."""
         return not is_compiled(drive.drive, self._core)
+
+    @property
+    def scheduler(self) -> Any:
+        """The scheduler of your own that makes the passes, as it is now; None under any other policy."""
+        return self._loader.caller and self._loader.caller.scheduler
+
+    def next_pass(self) -> View | None:
+        """Under a scheduler that stops in every pass: go on to the next pass in which jobs wait.
+
+        None where there is nothing left to do.
+        """
+        caller = self._loader.caller
+        while not self._is_over() and self.env.peek() < float("inf"):
+            self.env.step()
+            if caller.view is not None:
+                break
+        view: View | None = caller.view
+        return view
 
     def prepare(self) -> None:
         """Have the loop compiled, or taken from the cache, before anything happens."""

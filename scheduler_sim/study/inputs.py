@@ -190,12 +190,12 @@ class Inputs:
             start = base.pop("policy", None)
             if start is not None and base:
                 raise ConfigError(f"{found(given)}; allowed: keys of a policy, or policy with set")
-            policy = Policy.resolve(self._policy_source(start)) if start else Policy(**base)
+            policy = Policy.resolve(self._policy_source(start) if start else base, self.folder)
             settings = given.get("set", {})
             if not isinstance(settings, dict):
                 raise ConfigError(f"set: {found(settings)}; allowed: a mapping of keys to values")
             return policy.with_settings(settings) if settings else policy
-        return Policy.resolve(self._policy_source(given))
+        return Policy.resolve(self._policy_source(given), self.folder)
 
     def _policy_source(self, given: Any) -> str | Path:
         is_file = str(given).lower().endswith(RECIPE_SUFFIXES)

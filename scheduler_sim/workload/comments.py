@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -44,10 +45,10 @@ class Comments:
             kept.add(row - gone, line)
         return kept
 
-    def encoding(self) -> str:
-        """Return utf-8 if all lines are valid in it, else latin-1, which any bytes are."""
+    def encoding(self, words: Iterable[bytes] = ()) -> str:
+        """Return utf-8 if all lines, and words of records, are valid in it, else latin-1: any bytes are."""
         try:
-            b"\n".join(line for _, line in self.found).decode("utf-8")
+            b"\n".join([*(line for _, line in self.found), *words]).decode("utf-8")
         except UnicodeDecodeError:
             return "latin-1"
         return "utf-8"

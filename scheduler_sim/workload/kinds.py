@@ -14,7 +14,7 @@ import pyarrow.parquet as parquet
 from scheduler_sim.output.rule import Kind, head, lines_of
 from scheduler_sim.workload.fields import FIELDS
 from scheduler_sim.workload.mwf import LAYOUTS, is_comment
-from scheduler_sim.workload.swf import FIELD_COUNT
+from scheduler_sim.workload.swf_behind import FIELD_COUNT
 from scheduler_sim.workload.table_files import METADATA, NEEDED
 
 LOOKED_AT = 100
@@ -40,7 +40,7 @@ def _has_records(path: Path, is_comment: Callable[[bytes], bool], is_record: Cal
 
 def _is_swf_record(line: bytes) -> bool:
     fields = line.split()
-    return len(fields) == FIELD_COUNT and all(map(_NUMBER.fullmatch, fields))
+    return len(fields) >= FIELD_COUNT and all(map(_NUMBER.fullmatch, fields[:FIELD_COUNT]))
 
 
 def _is_mwf_record(line: bytes) -> bool:

@@ -19,19 +19,22 @@ _ONE_A_NODE = ("processes_per_node", "threads_per_process")  # 1 is what a forma
 _CARRIED_BY_MWF = {"constraint", "licences", "measured_power_w"}
 
 
-def lost_columns(workload: Workload, target: str) -> list[str]:
-    """Return a note for each column that says something ``target`` (swf or mwf) cannot carry."""
+def lost_columns(workload: Workload, target: str, carried: bool = True) -> list[str]:
+    """Return a note for each column that says something ``target`` (swf or mwf) cannot carry.
+
+    ``carried`` : whether carried columns are lost.
+    """
     notes = []
     for field in FIELDS.values():
-        carried = field.name in _CARRIED or (target == "mwf" and field.name in _CARRIED_BY_MWF)
-        if carried or field.position(target) is not None:
+        has = field.name in _CARRIED or (target == "mwf" and field.name in _CARRIED_BY_MWF)
+        if has or field.position(target) is not None:
             continue
         rows = _rows_that_say_something(workload, field)
         if rows:
             notes.append(f"{field.name}: {target.upper()} has no place for it; {rows} values left out")
     if target == "mwf" and (rows := int(np.count_nonzero(np.mod(workload["measured_power_w"], 1)))):
         notes.append(f"measured_power_w: MWF has whole W; {rows} values rounded")
-    if len(workload.carried.columns):
+    if carried and len(workload.carried.columns):
         names = ", ".join(map(str, workload.carried.columns))
         notes.append(f"{target.upper()} has no place for {names[:200]}; left out")
     return notes

@@ -42,6 +42,17 @@ class TraceSource:
     line_numbers: np.ndarray | None = None
     partial: bool = False
 
+    @property
+    def is_table(self) -> bool:
+        """Whether it was read as a table, of which a column map may say what is what."""
+        return self.format not in ("table", "swf", "mwf", "sacct", "slurm-sim-events")
+
+    @property
+    def processors_are_nodes(self) -> bool:
+        """Whether the header of an SWF trace counts as many processors as nodes."""
+        nodes = self.header_number("MaxNodes")
+        return self.format == "swf" and nodes is not None and nodes == self.header_number("MaxProcs")
+
     @cached_property
     def _comment_rows(self) -> list[int]:
         return [row for row, _ in self.comments]

@@ -3,7 +3,7 @@
 Fields are separated by blanks or tabs and are whole numbers, except average CPU time
 (position 6) and used memory (position 7), which real logs give as decimals too. -1 means
 unknown. Where others have decimals, submissions are rounded down, all else up, and a note says how many.
-Fields behind the 18th, of which all records have as many, are numbers that are carried on.
+Fields behind the 18th, numbers or text, are carried on; records may differ in how many they have.
 Lines whose first character is ``;`` and blank lines are comments: they are kept with
 their places. Header text is UTF-8, or else Latin-1.
 """
@@ -11,31 +11,39 @@ their places. Header text is UTF-8, or else Latin-1.
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from scheduler_sim.errors import TraceError
 from scheduler_sim.workload.block_columns import Block, Growing, parse_block
-from scheduler_sim.workload.carried import CARRIED, carried_numbers
 from scheduler_sim.workload.columns import by_row, is_shared, once
 from scheduler_sim.workload.comments import Comments
 from scheduler_sim.workload.fields import CANCELLED, NO_NODES, NO_RUN_TIME, SWF_FIELDS
 from scheduler_sim.workload.left_out import LeftOut, built
-from scheduler_sim.workload.lines import read_blocks
+from scheduler_sim.workload.lines import MAX_LINE_BYTES, read_blocks
 from scheduler_sim.workload.memory import check_memory
 from scheduler_sim.workload.numbers import decimal, integer
 from scheduler_sim.workload.source import TraceSource
+from scheduler_sim.workload.swf_behind import (
+    FIELD_COUNT,
+    MOST_FIELDS,
+    Behind,
+    carried_behind,
+    cut,
+    notes_on,
+    words_in,
+)
 from scheduler_sim.workload.table import Workload
 
-FIELD_COUNT = 18
 _ROUNDED_DOWN = "submit_time"
 _EXACT = 2.0**53
 _CANCELLED_STATUS = 5
 _BYTES_A_RECORD = 250  # of memory, from the raw columns to the finished table
+_BYTES_A_FIELD_BEHIND = 20
 
 _KINDS = ["float64" if field.dtype == "float64" else "int64" for field in SWF_FIELDS]
 _BLANKS = b" \t\r"
@@ -60,77 +68,85 @@ def read_swf(path: str | Path, left: LeftOut | None = None) -> Workload:
     numbers, found, rounded = _read_records(path, name, left)
 
     def workload(numbers: Block, found: Comments) -> Workload:
-        return _workload(numbers, found, (*_notes(rounded, len(numbers) - FIELD_COUNT), *left.notes()))
+        return _workload(numbers, found, (*_notes(rounded), *notes_on(*_behind(numbers)), *left.notes()))
 
     return built(workload, numbers, found, left)
 
 
 def _workload(numbers: Block, found: Comments, notes: tuple[str, ...]) -> Workload:
-    encoding = found.encoding()
+    counts, behind = _behind(numbers)
+    encoding = found.encoding(words_in(behind))
     header, comments = found.texts(encoding)
+    alike = bool((counts == counts[0]).all())
     source = TraceSource(
         format="swf",
         name=found.name,
         header=header,
         comments=comments,
-        field_count=FIELD_COUNT,
+        field_count=int(counts[0]) if alike else counts,
         encoding=encoding,
         notes=notes,
     )
     columns = _columns(numbers[:FIELD_COUNT], source)
-    carried = {
-        f"{CARRIED}field_{place}": carried_numbers(values)
-        for place, values in enumerate(numbers[FIELD_COUNT:], FIELD_COUNT + 1)
-    }
-    return Workload(columns, source, carried=pd.DataFrame(carried, index=range(len(numbers[0]))))
+    carried = pd.DataFrame(carried_behind(behind, encoding), index=range(len(numbers[0])))
+    return Workload(columns, source, carried=carried)
 
 
-def _notes(rounded: np.ndarray, more: int) -> Iterator[str]:
-    """Yield what a person should know about a file that keeps less to the format than others."""
+def _behind(numbers: Block) -> tuple[np.ndarray, list[Any]]:
+    """Return how many fields each record has, and the columns behind the 18th."""
+    return numbers[FIELD_COUNT], numbers[FIELD_COUNT + 1 :]
+
+
+def _notes(rounded: np.ndarray) -> Iterator[str]:
+    """Yield how many values were rounded, by field."""
     for field, count in zip(SWF_FIELDS, rounded.tolist(), strict=True):
         if count:
             way = "down" if field.name == _ROUNDED_DOWN else "up"
             yield f"field {field.place('swf')}: {count:,} values rounded {way} to whole numbers"
-    if more:
-        yield f"{FIELD_COUNT + more} fields a record: the last {more} are carried on ({CARRIED}field_19 ...)"
 
 
 def _read_records(path: str | Path, name: str, left: LeftOut) -> tuple[Block, Comments, np.ndarray]:
-    """Return the columns of a file as they stand in it, its comments, and how many of each were rounded."""
-    comments = Comments(name)
-    table: Growing | None = None
-    kinds, rounded = _KINDS, np.zeros(FIELD_COUNT, dtype=np.int64)
-    rows = 0
+    """Return the columns of a file as they stand in it, its comments, and how many of each were rounded.
+
+    Behind the first 18 columns stands how many fields each record has, then what is behind its 18th.
+    """
+    comments, table, behind = Comments(name), Growing(_KINDS), Behind()
+    rounded, rows = np.zeros(FIELD_COUNT, dtype=np.int64), 0
     for block in read_blocks(path, left):
         lines = rows + len(comments.found)
         if left.skips:
-            if table is None and (usual := _usual_width(block)):
-                kinds = [*_KINDS, *["float64"] * (usual - FIELD_COUNT)]
-            block = _readable(block, lines, name, kinds, left)
+            block = _readable(block, lines, name, left)
         data = block if b";" not in block else _without_comments(block, rows, comments)
         if not data:
             continue
-        if table is None and not left.skips and (words := data.lstrip().split(b"\n", 1)[0].split()):
-            kinds = [*_KINDS, *["float64"] * (len(words) - FIELD_COUNT)]
-        part = _parse(data, kinds)
+        part = _parse(data, _kinds(data))
         if part is None and data is block and (data := _without_comments(block, rows, comments)):
-            part = _parse(data, kinds)
+            part = _parse(data, _kinds(data))
         if part is None and data:
-            part = _parse_decimals(data, kinds, rounded) or _parse_lines(
-                block, lines, name, len(kinds), rounded
-            )
+            part = _parse_decimals(data, _kinds(data), rounded)
         if part is not None:
-            table = table or Growing(kinds)
-            table.add(part)
-            rows += len(part[0])
-            check_memory(rows * _BYTES_A_RECORD, name, f"a trace of more than {rows} records")
-    if table is None:
+            counts, more = np.full(len(part[0]), len(part), dtype=np.int8), part[FIELD_COUNT:]
+        elif data:
+            part, counts, more = _parse_cut(data, block, lines, name, rounded)
+        if part is not None:
+            table.add(part[:FIELD_COUNT])
+            behind.add(counts, more)
+            rows += len(counts)
+            bytes_each = _BYTES_A_RECORD + _BYTES_A_FIELD_BEHIND * (behind.width - FIELD_COUNT)
+            check_memory(rows * bytes_each, name, f"a trace of more than {rows} records")
+    if not rows:
         if left.total:
             raise left.nothing_left(name)
         raise TraceError(
             "no records: nothing but comments", file=name, allowed="at least one record of 18 fields"
         )
-    return table.whole(), comments, rounded
+    return [*table.whole(), *behind.whole()], comments, rounded
+
+
+def _kinds(data: bytes) -> list[str]:
+    """Return the kinds of the fields of records as wide as the first, with numbers behind the 18th."""
+    first = data[: MAX_LINE_BYTES + 1].lstrip().split(b"\n", 1)[0]
+    return [*_KINDS, *["float64"] * (min(len(first.split()), MOST_FIELDS) - FIELD_COUNT)]
 
 
 def _without_comments(block: bytes, rows: int, comments: Comments) -> bytes:
@@ -144,23 +160,16 @@ def _without_comments(block: bytes, rows: int, comments: Comments) -> bytes:
     return b"\n".join([*kept, b""])
 
 
-def _usual_width(block: bytes) -> int:
-    """Return how many fields most records of a block have, at least 18; 0 if it has none."""
-    lines = (line.strip(_BLANKS) for line in block.split(b"\n")[:-1])
-    counts = Counter(len(line.split()) for line in lines if line and not line.startswith(b";"))
-    return max(counts.most_common(1)[0][0], FIELD_COUNT) if counts else 0
-
-
-def _readable(block: bytes, lines: int, name: str, kinds: list[str], left: LeftOut) -> bytes:
+def _readable(block: bytes, lines: int, name: str, left: LeftOut) -> bytes:
     """Return a block with an empty line for each that is no record and no comment; counts them."""
     data = block if b";" not in block else _without_comments(block, 0, Comments(name))
-    if not data or _parse(data, kinds) is not None:
+    if not data or _parse(data, _kinds(data)) is not None:
         return block
     uncounted = np.zeros(FIELD_COUNT, dtype=np.int64)
 
     def check(line: bytes, number: int) -> None:
         if line.strip(_BLANKS) and not line.strip(_BLANKS).startswith(b";"):
-            _record(_words(line), number, name, len(kinds), uncounted)
+            _record(_words(line), number, name, uncounted)
 
     return left.checked(block, lines + 1, check)
 
@@ -204,15 +213,29 @@ def _is_blank(text: np.ndarray) -> np.ndarray:
     return blank
 
 
-def _parse_lines(block: bytes, lines: int, name: str, width: int, rounded: np.ndarray) -> Block:
-    """Return the columns of a block by the plain rules; raises TraceError for the first wrong line."""
+def _parse_cut(
+    data: bytes, block: bytes, lines: int, name: str, rounded: np.ndarray
+) -> tuple[Block, np.ndarray, list[Any]]:
+    """Return the first 18 columns of records that differ, how many fields each has, and the columns behind.
+
+    ``data`` is a block without its comments. Raises TraceError for the first wrong line.
+    """
+    records = [_words(line) for line in data.split(b"\n")[:-1]]
+    if not all(FIELD_COUNT <= len(words) <= MOST_FIELDS for words in records):
+        _parse_lines(block, lines, name, rounded)  # which says where
+    first, counts, more = cut(records)
+    found = _parse(first, _KINDS) or _parse_decimals(first, _KINDS, rounded)
+    return found or _parse_lines(block, lines, name, rounded), counts, more
+
+
+def _parse_lines(block: bytes, lines: int, name: str, rounded: np.ndarray) -> Block:
+    """Return the first 18 columns of a block by the plain rules; TraceError for the first wrong line."""
     records = []
     for number, line in enumerate(block.split(b"\n")[:-1], start=lines + 1):
         if line.strip(_BLANKS) and not line.strip(_BLANKS).startswith(b";"):
-            records.append(_record(_words(line), number, name, width, rounded))
-    kinds = [*_KINDS, *["float64"] * (width - FIELD_COUNT)]
+            records.append(_record(_words(line), number, name, rounded))
     return [
-        np.array(values, dtype=kind) for values, kind in zip(zip(*records, strict=True), kinds, strict=True)
+        np.array(values, dtype=kind) for values, kind in zip(zip(*records, strict=True), _KINDS, strict=True)
     ]
 
 
@@ -305,11 +328,11 @@ def _whole(word: bytes, place: int, rounded: np.ndarray) -> int | None:
     return number
 
 
-def _record(words: list[bytes], line: int, name: str, width: int, rounded: np.ndarray) -> list[int | float]:
-    """Return the numbers of one record; decimals where whole numbers belong are rounded, and counted."""
+def _record(words: list[bytes], line: int, name: str, rounded: np.ndarray) -> list[int | float]:
+    """Return the 18 numbers of one record; decimals where whole numbers belong are rounded, and counted."""
     numbers: list[int | float] = []
-    for place, word in enumerate(words[:width]):
-        is_whole = place < FIELD_COUNT and _KINDS[place] == "int64"
+    for place, word in enumerate(words[:FIELD_COUNT]):
+        is_whole = _KINDS[place] == "int64"
         number = _whole(word, place, rounded) if is_whole else decimal(word)
         if number is None:
             semicolons = " (fields are separated by blanks)" if b";" in word else ""
@@ -318,17 +341,17 @@ def _record(words: list[bytes], line: int, name: str, width: int, rounded: np.nd
                 f"not a number{semicolons}",
                 file=name,
                 line=line,
-                field=SWF_FIELDS[place].place("swf") if place < FIELD_COUNT else str(place + 1),
+                field=SWF_FIELDS[place].place("swf"),
                 found=word[:200].decode("utf-8", "backslashreplace"),
                 allowed=f"{allowed}; -1 = unknown",
             )
         numbers.append(number)
-    if len(words) != width:
+    if not FIELD_COUNT <= len(words) <= MOST_FIELDS:
         raise TraceError(
             "wrong number of fields",
             file=name,
             line=line,
             found=len(words),
-            allowed=f"exactly {width}{' as in the first' * (width > FIELD_COUNT)}, separated by blanks",
+            allowed=f"{FIELD_COUNT}, or up to {MOST_FIELDS}, separated by blanks",
         )
     return numbers

@@ -12,8 +12,9 @@ from scheduler_sim.errors import TraceError
 from scheduler_sim.workload.fields import SWF_FIELDS
 from scheduler_sim.workload.lossy import lost_columns, without_skipped
 from scheduler_sim.workload.mwf_text import is_missing
-from scheduler_sim.workload.record_lines import encoding_for, lines_of, write_records
+from scheduler_sim.workload.record_lines import encoding_for, lines_by_kind, lines_of, write_records
 from scheduler_sim.workload.swf import swap_status, swf_nodes, swf_partition, swf_time_limit
+from scheduler_sim.workload.swf_behind import FIELD_COUNT, behind_of
 from scheduler_sim.workload.table import Workload
 
 _INTEGER = re.compile(r"-?(0|[1-9][0-9]{0,17})")
@@ -23,13 +24,14 @@ def write_swf(workload: Workload, out: BinaryIO, name: str) -> list[str]:
     """Write a workload as SWF, one blank between fields; return notes on what was lost.
 
     What came from SWF goes back as it was: header, comments, skipped records, requested
-    values. From elsewhere: position 1 is the component id; nodes become requested processors
-    (8) unless they are known as allocated (5); partitions, users, groups and applications with
-    names are numbered in order of appearance, and the header says which is which; status 0
+    values, fields behind the 18th. From elsewhere: position 1 is the component id; nodes become
+    requested processors (8) unless they are known as allocated (5); partitions, users, groups and
+    applications with names are numbered in order of appearance, and the header says which is which; status 0
     and 1 change places; skipped records are left out unless their run time is -1; a time limit
     of -1 stays -1, which SWF reads as the run time.
     """
-    notes = lost_columns(workload, "swf")
+    counts, behind = behind_of(workload)
+    notes = lost_columns(workload, "swf", carried=not behind)
     if workload.source.format != "swf":
         workload = without_skipped(workload, notes)
     source, table = workload.source, workload.table
@@ -57,9 +59,14 @@ def write_swf(workload: Workload, out: BinaryIO, name: str) -> list[str]:
     if names:
         notes.append(f"{len(names)} names became numbers; the header says which")
     header, comments = _header(workload, names, notes)
-    encoding = encoding_for(source.encoding, [*header, *(text for _, text in comments)], name)
-    columns: list[Any] = [numbers[field.name] for field in SWF_FIELDS]
-    write_records(out, name, header, comments, lines_of(columns, " ", encoding), len(table), encoding)
+    words = (word for one in behind if isinstance(one, pd.Categorical) for word in one.categories)
+    encoding = encoding_for(source.encoding, [*header, *(text for _, text in comments), *words], name)
+    columns: list[Any] = [*(numbers[field.name] for field in SWF_FIELDS), *behind]
+    made = {
+        count: lines_of(columns[:count], " ", encoding)
+        for count in np.unique(counts).tolist() or [FIELD_COUNT]
+    }
+    write_records(out, name, header, comments, lines_by_kind(counts, made), len(table), encoding)
     return notes
 
 

@@ -34,7 +34,8 @@ METADATA = b"scheduler_sim.workload"
 
 NEEDED = ("nodes", "submit_time", "run_time")
 _ALWAYS = (*NEEDED, "modular_job_id", "component_id")  # ids that are absent are not -1 but numbers from 1
-_TEXTS = ("swf", "mwf", "sacct", "slurm-sim-events")
+_WITH_COMMENTS = ("swf", "mwf")
+_TEXTS = (*_WITH_COMMENTS, "sacct", "slurm-sim-events")
 _FORMAT = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
 _MOST_FIELDS = 127
 _BYTES_A_CELL = 16  # of memory
@@ -79,8 +80,12 @@ def write_csv(workload: Workload, out: BinaryIO, name: str) -> list[str]:
     arrow_csv.write_csv(_arrow(workload, plain=True), out, arrow_csv.WriteOptions(quoting_style="needed"))
     source = workload.source
     notes = []
-    if source.header or source.comments:
-        notes.append(f"{len(source.header) + len(source.comments)} header and comment lines left out")
+    lost = len(source.header) + len(source.comments)
+    if lost and source.format in _WITH_COMMENTS:
+        notes.append(f"{lost} header and comment line{'s' * (lost > 1)} left out")
+    elif lost:
+        told = ", ".join(line.lstrip("; ") for line in source.header)
+        notes.append(f"CSV has no place for when second 0 was: {told}")
     if source.dependencies_name != "component_id":
         notes.append("dependencies name modular jobs, which CSV does not say")
     return notes

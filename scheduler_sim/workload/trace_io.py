@@ -102,11 +102,12 @@ def trace_format(path: str | Path, format: str | None = None, *, writing: bool =
             raise TraceError("no such file", file=path)
         only_read = () if writing else ("tsv", "jsonl", *SACCT_SUFFIXES, EVENTS_SUFFIX)
         suffixes = [f".{name}" for name in (*_TEXT_FORMATS, *only_read)]
+        named = "the format" if writing else "the format, or a source of public data such as pbs,"
         raise TraceError(
             "sacct is read, not written" if kind == "sacct" else "unknown trace format",
             file=path,
             found=format or Path(path).name,
-            allowed=f"{', '.join(suffixes)}, each also .gz or .zst, or .parquet; or the format given by name",
+            allowed=f"{', '.join(suffixes)}, each also .gz or .zst, or .parquet; or {named} given by name",
         )
     return kind
 

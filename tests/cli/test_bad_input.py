@@ -24,7 +24,7 @@ TRACES = {
     "empty": ("t.swf", b"", "empty"),
     "header only": ("t.swf", b"; MaxNodes: 4\n", "no record"),
     "too few fields": ("t.swf", GOOD.encode() + b"2 0 -1 50\n", ":2: "),
-    "too many fields": ("t.swf", GOOD.encode() + GOOD.replace("\n", " 7\n").encode(), ":2: "),
+    "too many fields": ("t.swf", GOOD.encode() + GOOD.replace("\n", " 7" * 120 + "\n").encode(), ":2: "),
     "text for a number": ("t.swf", GOOD.encode() + GOOD.replace("50", "soon").encode(), "'soon'"),
     "negative nodes": ("t.swf", GOOD.encode() + GOOD.replace(" 4 ", " -7 ").encode(), "-7"),
     "NUL byte": ("t.swf", GOOD.encode() + b"2 0 -1 5\0 4 -1 -1 4 100 -1 1 1 1 1 1 -1 -1 -1\n", ":2: "),

@@ -39,6 +39,10 @@ def test_bad_input_is_told(cli, result, tmp_path):
     for arguments, said in (
         (["report", tmp_path / "none"], "none"),
         (["report", result, "--out", tmp_path / "run.xlsx"], ".xlsx"),
+        (
+            ["report", result, "--out", tmp_path / "run.swf.gz"],
+            "scheduler-sim convert TRACE OUT --result DIR",
+        ),
         (["report", tmp_path, "--out", tmp_path / "x.csv"], "missing"),
     ):
         done = cli(*arguments)

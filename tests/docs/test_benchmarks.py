@@ -82,7 +82,7 @@ def test_one_table_says_that_it_is_not_of_the_run(copy):
 @pytest.mark.parametrize(
     ("text", "given", "told"),
     [
-        ("nothing\n", [], "found no place for engine, native, cold, files, slurm, limits, sharing, studies,"),
+        ("nothing\n", [], "found no place for engine, native, cold, files, slurm, limits, sharing, "),
         ("<!-- cold: x -->\n", ["--only", "cold"], "found no place for cold; allowed: <!-- cold: ... -->"),
         (f"{COLD}<!-- colt: x -->\n<!-- end -->\n", ["--only", "cold"], "a place for colt; allowed: run,"),
         ("", ["--cqsim", "nowhere", "--only", "peers"], "found no place for peers"),

@@ -10,7 +10,7 @@ import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import pytest
@@ -43,6 +43,7 @@ def interpreted() -> Iterator[None]:
     orders = _plain_modules()["core.orders"]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Entry, "__call__", call)
+        patch.setattr(Entry, "bound", lambda self, core: partial(self, core))
         patch.setattr(Entry, "is_compiled", lambda self, *arguments: True)
         patch.setattr(scheme, "_built_in", orders.built_in)
         patch.setattr(scheme.orders, "compiled", orders.compiled)
@@ -67,7 +68,9 @@ def _plain_modules() -> dict[str, Any]:
         "core.operations",
         "rules.holds",
         "rules.holes",
+        "rules.own_scheduler.asking",
         "rules.shared_nodes.service",
+        "schemes.own_scheduler",
         "rules.slurm.operations",
         "rules.slurm.outages",
         "rules.slurm.reservations.looks",

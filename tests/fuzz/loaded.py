@@ -83,6 +83,10 @@ def _loaded() -> dict[str, Loaded]:
     for kind, lines in samples.TRACES.items():
         text = ("\n".join(lines) + "\n").encode()
         found[kind] = Loaded(f"t.{kind}", {f"t.{kind}": text}, {}, samples.SEPARATORS[kind])
+    swf = samples.TRACES["swf"]
+    behind = ["" if line.startswith(";") else (" 7 8.5", " a", "")[i % 3] for i, line in enumerate(swf)]
+    text = "".join(f"{line}{more}\n" for line, more in zip(swf, behind, strict=True)).encode()
+    found["behind.swf"] = Loaded("b.swf", {"b.swf": text}, {}, samples.SEPARATORS["swf"])
     tables = {
         "guessed.csv": GUESSED,
         "t.tsv": GUESSED.replace(b",", b"\t"),
@@ -94,6 +98,9 @@ def _loaded() -> dict[str, Loaded]:
         for name, text in tables.items()
     }
     found["mapped"] = Loaded("m.csv", {"m.csv": MAPPED, "map.yaml": MAP}, {"columns": "map.yaml"}, ";")
+    over = b"time_zone: UTC\ncolumns:\n  partition: {formula: queue, values: {workq: batch}}\n  qos: group\n"
+    files = {SOURCES["pbs"]: (FOLDER / SOURCES["pbs"]).read_bytes(), "map.yaml": over}
+    found["over pbs"] = Loaded(SOURCES["pbs"], files, {"format": "pbs", "columns": "map.yaml"})
     foreign = {
         "submitted": [0.5, 7],
         "run": [5, None],

@@ -206,6 +206,12 @@ def test_names_that_leave_no_doubt_are_guessed_and_shown(tmp_path):
     assert jobs.carried["trace_Job ID"].tolist() == ["a"]
 
 
+@pytest.mark.parametrize("names", ["submitTime,startTime,endTime,numNodes", "Submit Time,Start,End,NNodes"])
+def test_names_are_guessed_however_they_are_joined(tmp_path, names):
+    jobs = read_trace(written(tmp_path, "t.csv", f"{names}\n5,7,9,2\n"))
+    assert [jobs[name][0] for name in ("submit_time", "wait_time", "run_time", "nodes")] == [5, 2, 2, 2]
+
+
 def test_names_that_leave_doubt_ask_for_a_map(tmp_path):
     with pytest.raises(TraceError, match=r"no column that is called as nodes.*--columns"):
         read_trace(written(tmp_path, "t.csv", "submit_time,run_time,procs\n1,2,3\n"))
@@ -237,10 +243,15 @@ def test_json_lines(tmp_path):
     ("how", "message"),
     [
         ("columns: {submit_time: sub}", "columns.nodes: missing"),
-        (MAP.replace("cpus / 4", "cpu"), "no such column .did you mean 'cpus'.*found 'cpu'"),
+        (
+            MAP.replace("cpus / 4", "cpu"),
+            r"map\.yaml:9: columns\.nodes: no such column .did you mean 'cpus'.*found 'cpu'",
+        ),
         (MAP.replace("cpus / 4", "cpus /"), "columns.nodes.formula: found 'cpus /'"),
         (MAP.replace("unit: min", "unit: fortnights"), "columns.time_limit.unit: found 'fortnights'"),
         (MAP.replace("Europe/Rome", "Mars"), "time_zone: found 'Mars'"),
+        ('separator: ";;"' + MAP, "separator: found ';;'; allowed: one character"),
+        (MAP + "leave_out: [color]\n", "leave_out: no such column .did you mean 'colour'.*found 'color'"),
         (MAP.replace("component_id", "job"), "columns.job: unknown column of ours"),
         (MAP + "  user: id + id\n", "columns.user: found 'id . id'; allowed: one column"),
         (MAP + "  hold: {value: x}\n", "columns.hold.value is no number"),
@@ -249,6 +260,14 @@ def test_json_lines(tmp_path):
 def test_maps_that_are_wrong(tmp_path, how, message):
     with pytest.raises((ConfigError, TraceError), match=message):
         read(tmp_path, CSV, how)
+
+
+def test_all_that_is_wrong_with_a_map_is_told_at_once(tmp_path):
+    with pytest.raises(ConfigError) as told:
+        read(tmp_path, CSV, "colums: {}\ncolumns: {submit_time: sub, user: id + id}\n")
+    assert [problem.split(": ")[1] for problem in told.value.problems] == [
+        *("colums", "columns.user", "columns.nodes", "columns.run_time")
+    ]
 
 
 def test_a_map_that_is_made_in_python(tmp_path):
@@ -266,6 +285,28 @@ def test_milliseconds_are_not_taken_for_seconds(tmp_path):
     )
     jobs = read(tmp_path, text, how + "}")
     assert (jobs["run_time"].tolist(), jobs["wait_time"].tolist()) == ([300], [60])
+
+
+def test_a_negative_run_time_is_called_that(tmp_path):
+    jobs = read_trace(written(tmp_path, "t.csv", "submit,run,nodes\n5,-7,1\n5,7,1\n"))
+    assert jobs["run_time"].tolist() == [-1, 7]
+    assert jobs.repairs["kind"].tolist() == ["negative run time"]
+
+
+def test_dates_in_other_forms_are_pointed_to_time_format(tmp_path):
+    text = "submit,run,nodes\n02/03/2026 10:00,7,1\n"
+    with pytest.raises(TraceError, match=r"t\.csv:2: not a time.*02/03/2026.*time_format in a column map"):
+        read_trace(written(tmp_path, "t.csv", text))
+    how = "columns: {{submit_time: {{formula: submit, time_format: {}}}, run_time: run, nodes: nodes}}"
+    with pytest.raises(TraceError, match=r"allowed: a time as %Y, or nothing"):
+        read(tmp_path, text, how.format('"%Y"'))
+    assert read(tmp_path, text, how.format('"%d/%m/%Y %H:%M"'))["submit_time"].tolist() == [10 * 3600]
+
+
+def test_csv_tells_that_it_does_not_know_second_0(tmp_path):
+    assert write_trace(read(tmp_path), tmp_path / "out.csv") == [
+        "CSV has no place for when second 0 was: UnixStartTime: 1614556800, TimeZoneString: Europe/Rome"
+    ]
 
 
 def test_formulas_that_divide_by_0_are_counted(tmp_path):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 import runpy
 from importlib.metadata import EntryPoint
 
@@ -92,6 +94,22 @@ def test_a_sample_runs_on_the_system_of_its_machine(source, system):
     assert set(result.components["state"]) <= {"COMPLETED", "TIMEOUT"}
 
 
+@pytest.mark.parametrize("source", ["pm100", "fdata", "alcf", "helios", "pai", "openb"])
+def test_who_does_not_name_a_source_is_told_of_it(source):
+    told = rf"--from {source}[, ]"
+    if source in ("pm100", "alcf", "helios"):  # by their names, without units
+        assert re.search(told, read_trace(FOLDER / SAMPLES[source]).source.notes[0])
+    else:
+        with pytest.raises(TraceError, match=told):
+            read_trace(FOLDER / SAMPLES[source])
+
+
+def test_a_partition_that_the_system_has_not_points_to_a_map():
+    jobs = read_trace(FOLDER / SAMPLES["pbs"], "pbs")
+    with pytest.raises(TraceError, match=r"pbs\.log:2: unknown partition 'workq'.*or a column map"):
+        Simulation(ROOT / "configs" / "systems" / "cluster-128.yaml", jobs, "easy").run()
+
+
 def test_a_source_may_lack_what_can_be_done_without(tmp_path):
     table = pd.read_csv(FOLDER / "alcf.csv").drop(columns="PROJECT_NAME_GENID")
     table.to_csv(tmp_path / "t.csv", index=False)
@@ -158,7 +176,31 @@ def test_steps_of_ear_by_hand(tmp_path):
     jobs = read_trace(tmp_path / "e.csv", "eacct")
     assert [jobs[name].tolist() for name in ("nodes", "run_time", "measured_power_w")] == [[2], [100], [660]]
     assert (jobs["user"][0], jobs["app"][0], jobs["component_id"][0]) == ("ada", "cfd", 7)
-    assert list(jobs.carried) == []
+    assert jobs.carried.to_dict("list") == {"trace_NODENAME": ["n1,n2"], "trace_STEPID": ["0,sb,1"]}
+
+
+def test_what_else_eacct_says_of_a_job(tmp_path):
+    """What all rows agree on, the mean of numbers, texts and ids each once; job 8 has no policy."""
+    head, *rows = EAR.splitlines()
+    said = [";monitoring;0.1;1", ";monitoring;0.1;2", ";;0.1;2", ";min_energy;0.4;N/A"]
+    lines = [row + more for row, more in zip(rows, said, strict=True)]
+    lines.append(rows[0].replace(";7;", ";8;") + ";;3;3")
+    (tmp_path / "e.csv").write_text("\n".join([f"{head};POLICY;CPI;APPID", *lines]) + "\n")
+    carried = read_trace(tmp_path / "e.csv", "eacct").carried
+    assert carried["trace_POLICY"].tolist() == ["monitoring,min_energy", ""]
+    np.testing.assert_allclose(carried["trace_CPI"], [0.175, 3])
+    assert carried["trace_APPID"].tolist() == ["1,2", "3"]
+
+
+def test_what_else_philly_says_of_a_job(tmp_path):
+    jobs = json.loads((FOLDER / "philly.json").read_text())
+    for job in jobs:
+        job |= {"queue": "q1", "more": [1]}
+    (tmp_path / "p.json").write_text(json.dumps(jobs))
+    found = read_trace(tmp_path / "p.json", "philly")
+    assert list(found.carried) == ["trace_jobid", "trace_attempts", "trace_queue"]
+    assert found.carried["trace_attempts"].tolist() == [len(job["attempts"]) for job in jobs]
+    assert "columns with lists or mappings left out: more" in found.source.notes
 
 
 def test_what_the_daemon_of_a_node_measured(tmp_path):
@@ -197,6 +239,13 @@ def test_records_of_pbs_that_are_none(tmp_path):
     jobs = read_trace(tmp_path / "log", "pbs", on_error="skip")
     assert len(jobs) == 60
     assert "1 row left out: 1 not a record of PBS" in jobs.source.notes[-1]
+
+
+@pytest.mark.parametrize("on_error", ["stop", "skip"])
+def test_a_log_that_is_none_of_pbs(tmp_path, on_error):
+    (tmp_path / "log").write_text("submit,run\n1,2\n")
+    with pytest.raises(TraceError, match=r"log:1: not a record of PBS; found 'submit,run'"):
+        read_trace(tmp_path / "log", "pbs", on_error=on_error)
 
 
 def test_gavel_needs_throughputs(tmp_path):

@@ -76,6 +76,8 @@ def test_processors_of_swf_are_nodes(tmp_path):
     assert expand(jobs, system(cores_per_node=1)).not_honoured == {}
     packed = jobs.replace(nodes=[1, 1], listed_nodes=[24, 12])
     assert expand(packed, system()).not_honoured == {"cores": 1}
+    trace.write_text("; MaxNodes: 5\n; MaxProcs: 5\n" + trace.read_text())
+    assert expand(read_trace(trace), system()).not_honoured == {}, "the header says that they are nodes"
 
 
 def test_rejected_components_do_not_count():

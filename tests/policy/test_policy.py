@@ -247,7 +247,7 @@ MISTAKES = [
     ("backfill: slurm\norder: multifactor", "2: order: found 'multifactor'; allowed: fifo, sjf, "),
     (
         "backfill: eazy",
-        "1: backfill: found 'eazy'; allowed: none, easy, conservative, first_fit, slurm "
+        "1: backfill: found 'eazy'; allowed: none, easy, conservative, first_fit, slurm, scheduler "
         "(did you mean 'easy'?)",
     ),
     ("slurm: {bf_interval: 30}", "1: slurm: found a mapping beside backfill: none; allowed: only with "),
@@ -257,7 +257,7 @@ MISTAKES = [
     ("backfill: slurm\nplacement: preferred", "2: placement: found 'preferred' beside backfill: slurm; "),
     ("backfill: slurm\norder: sjf", "2: order: found 'sjf' beside backfill: slurm; allowed: only with "),
     ("backfill: slurm\nslurm: 3", "2: slurm: found 3; allowed: a mapping with the keys version, "),
-    ("\nbackfil: easy", "2: backfil: unknown key; allowed: name, order, backfill, depth, "),
+    ("\nbackfil: easy", "2: backfil: unknown key; allowed: name, order, backfill, scheduler, "),
     ("backfill: easy\ndepth: 0", "2: depth: found 0; allowed: an integer >= 1"),
     ("backfill: easy\ndepth: all", "2: depth: found 'all'; allowed: an integer >= 1"),
     ("backfill: easy\nextra_rule: 7", "2: extra_rule: found 7; allowed: true, false"),
@@ -292,7 +292,8 @@ def test_each_mistake_is_named(tmp_path: Path, text: str, message: str) -> None:
 
 def test_keys_at_their_default_contradict_nothing() -> None:
     for backfill in BACKFILLS:
-        assert Policy(**{**DEFAULTS, "backfill": backfill}).backfill == backfill
+        needed = {"scheduler": "own.py:Own"} if backfill == "scheduler" else {}
+        assert Policy(**{**DEFAULTS, "backfill": backfill, **needed}).backfill == backfill
 
 
 def test_all_mistakes_are_named_at_once(tmp_path: Path) -> None:

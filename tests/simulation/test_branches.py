@@ -7,6 +7,7 @@ import io
 import zipfile
 from dataclasses import fields, is_dataclass
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -104,7 +105,8 @@ def parts_of(thing: Any) -> list[Any]:
         return list(thing)
     if is_dataclass(thing) and not isinstance(thing, type):
         return [getattr(thing, one.name) for one in fields(thing)]
-    own = type(thing).__module__.startswith("scheduler_sim.simulation.") and not isinstance(thing, type)
+    homes = ("scheduler_sim.simulation.", "scheduler_sim.schedulers.", "tests.simulation.worlds")
+    own = type(thing).__module__.startswith(homes) and not isinstance(thing, type)
     return list(vars(thing).values()) if own and hasattr(thing, "__dict__") else []
 
 
@@ -161,7 +163,13 @@ def test_a_branch_runs_on_as_the_run_that_was_never_interrupted(world, tmp_path)
     if draw.random() < 0.5:
         branch.result()
     branch.run(until=later)
-    loaded = through(branch, tmp_path / "it.sim", policy=sim.policy if callable(sim.policy.order) else None)
+    if sim.policy.scheduler is None:
+        own = sim.policy if callable(sim.policy.order) else None
+        loaded = through(branch, tmp_path / "it.sim", policy=own)
+    else:
+        loaded = branch.branch()
+        with pytest.raises(ConfigError, match=r"save: found policy .* with a scheduler of your own"):
+            branch.save(tmp_path / "it.sim")
     assert_nothing_is_shared(branch, loaded)
     assert saved(loaded.branch().run(), tmp_path / "loaded") == expected, (at, later)
     assert_equal(branch.run(), untouched.result())
@@ -173,6 +181,21 @@ def test_these_have_every_rule():
     """What a rule keeps is copied by its kind: a new one needs a world here, in which it is compared."""
     cores = [made()._core for made in WORLDS.values()]
     assert {part for part in PARTS if any(has(core, part) for core in cores)} == set(PARTS)
+
+
+class Locked:
+    def __init__(self) -> None:
+        self.lock = None
+
+    def schedule(self, view: Any) -> None:
+        self.lock = Lock()
+
+
+def test_a_scheduler_that_cannot_be_copied_is_said_so():
+    sim = Simulation(System.homogeneous(3), JOBS, Policy(scheduler=Locked()))
+    sim.run(until=20)
+    with pytest.raises(ConfigError, match=r"branch: Locked cannot be copied: TypeError: .*lock"):
+        sim.branch()
 
 
 def test_what_is_neither_value_nor_state_is_an_error():
@@ -292,7 +315,7 @@ def test_an_order_of_ones_own_is_given_once_more(tmp_path):
         Simulation.load(file)
     with pytest.raises(ConfigError, match="load: found policy 'sjf'; allowed: "):
         Simulation.load(file, policy="sjf")
-    assert Simulation.load(file, policy=policy).run().components["start_time"].tolist() == [0, 60, 30]
+    assert Simulation.load(file, policy=policy).run().components["start_time"].tolist() == [0, 60, 5]
 
 
 def test_an_order_from_a_file_is_the_same_file(tmp_path):
@@ -373,7 +396,7 @@ def test_a_damaged_file_is_refused(tmp_path):
     for place in draw.integers(0, len(whole), 25).tolist():
         damaged.write_bytes(whole[:place] + bytes([whole[place] ^ 0x55]) + whole[place + 1 :])
         try:
-            assert Simulation.load(damaged).run().components["start_time"].tolist() == [0, 60, 30]
+            assert Simulation.load(damaged).run().components["start_time"].tolist() == [0, 60, 5]
         except InputError:
             refused += 1
     assert refused > 15

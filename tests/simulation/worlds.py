@@ -75,6 +75,23 @@ def with_slack(limit: float, wait: float, nodes: float) -> float:
     return limit * nodes - 3 * wait
 
 
+class Wavering:
+    """A scheduler of the user's own, with state: what it has seen, and a random stream."""
+
+    def __init__(self) -> None:
+        self.draw = np.random.default_rng(5)
+        self.seen: list[Any] = []
+        self.started = 0
+
+    def schedule(self, view: Any) -> None:
+        """Start jobs in an order that depends on all that was before."""
+        queue = list(view.queue)
+        self.draw.shuffle(queue)
+        for job in sorted(queue, key=lambda job: job in self.seen):
+            self.started += view.start(job)
+        self.seen = [*self.seen[-4:], *queue[:2]]
+
+
 def parts_of_nodes(**more: Any) -> Workload:
     """Jobs that ask for cores and GPUs, some for parts of one."""
     none = np.zeros(JOBS, dtype=np.int64)
@@ -138,6 +155,7 @@ WORLDS: dict[str, Callable[[], Simulation]] = {
     "first fit": lambda: on(WHOLE, {"backfill": "first_fit", "order": "unicef"}),
     "two reservations": lambda: on(WHOLE, easy(depth=2, order="f1")),
     "own order": lambda: on(WHOLE, easy(order=with_slack)),
+    "own scheduler": lambda: on(WHOLE, {"scheduler": Wavering()}),
     "making room": lambda: on(WHOLE, easy(order="sjf", preempt={"by": "priority", "grace_s": 5})),
     "suspending": lambda: on(WHOLE, easy(order="sjf", preempt={"by": "priority", "how": "suspend"})),
     "holes": lambda: on(

@@ -66,10 +66,11 @@ def test_values_that_no_workload_may_have_are_left_out_too(tmp_path):
     pd.testing.assert_frame_equal(read_trace(tmp_path / "again.swf").table, found.table)
 
 
-def test_the_width_is_that_of_most_lines(tmp_path):
-    found = read(tmp_path, "t.swf", ["1 " * 30, *(f"{swf({1: i})} 5 6" for i in (1, 2, 3))])
-    assert found["component_id"].tolist() == [1, 2, 3]
-    assert list(found.carried) == ["trace_field_19", "trace_field_20"]
+def test_fields_behind_the_18th_go_with_their_lines(tmp_path):
+    found = read(tmp_path, "t.swf", ["1 " * 130, swf(), f"{swf({1: 2, 8: -5})} 5 x", f"{swf({1: 3})} 6"])
+    assert found["component_id"].tolist() == [1, 3]
+    assert found.carried["trace_field_19"].tolist()[1] == 6
+    assert "2 lines left out: 1 wrong number of fields, 1 negative number" in found.source.notes[-1]
 
 
 def part(job: int, component: int, **changes: int) -> str:

@@ -179,3 +179,56 @@ def test_files_of_several_frames_as_the_tools_make_them(tmp_path):
     parts = [packed(f"{swf({1: job})}\n".encode() * 3, ".zst") for job in (1, 2)]
     (tmp_path / "t.swf.zst").write_bytes(b"".join(parts))
     assert read_trace(tmp_path / "t.swf.zst")["component_id"].tolist() == [1, 1, 1, 2, 2, 2]
+
+
+BEHIND = {
+    "as many numbers each": [" 5 6.5", " 7 8", " -1 0"],
+    "as many, text among them": [" 5 a", " 7 b", " é 8"],
+    "as many as each likes": ["", " 5 6.5", " 7"],
+    "text, and as many as each likes": [" a", "", " 5 6.5 (x,y)"],
+    "the last the widest": ["", "", " 1 2 3"],
+}
+
+
+@pytest.mark.parametrize("block", [97, 1 << 21])
+@pytest.mark.parametrize("kind", BEHIND)
+def test_fields_behind_the_18th_come_back_as_they_were(tmp_path, monkeypatch, kind, block):
+    monkeypatch.setattr("scheduler_sim.workload.lines.BLOCK_BYTES", block)
+    lines = ["; x", *(f"{swf({1: job})}{more}" for job, more in enumerate(BEHIND[kind] * 5)), "; ä"]
+    workload = read(tmp_path, *lines)
+    assert workload["component_id"].tolist() == list(range(15))
+    for place in range(19, 19 + len(workload.carried.columns)):
+        words = [dict(enumerate(line.split(), 1)).get(place) for line in lines[1:-1]]
+        found = workload.carried[f"trace_field_{place}"]
+        said = (
+            [float(w) if w else None for w in words]
+            if found.dtype != "category"
+            else [w or "" for w in words]
+        )
+        assert [None if value != value else value for value in found.tolist()] == said
+    write_trace(workload, tmp_path / "t.parquet")
+    for back in (workload, read_trace(tmp_path / "t.parquet")):
+        assert write_trace(back, tmp_path / "out.swf", force=False) == []
+        assert (tmp_path / "out.swf").read_text().splitlines() == lines
+    write_trace(workload.select([2, 4, 5]), tmp_path / "out.swf")
+    assert (tmp_path / "out.swf").read_text().splitlines()[1:] == [lines[3], lines[5], lines[6]]
+
+
+def test_a_warning_counts_how_records_differ(tmp_path):
+    notes = read(tmp_path, swf(), f"{swf({1: 2})} 5", f"{swf({1: 3})} a b", swf({1: 4})).source.notes
+    assert notes[0].startswith("records differ in their number of fields: 2 x 18, 1 x 19, 1 x 20; ")
+    assert notes[1:] == (
+        "field 19: text in 1 record, such as 'a', carried on as text",
+        "field 20: text in 1 record, such as 'b', carried on as text",
+    )
+    assert (
+        read(tmp_path, f"{swf()} 5").source.notes[0].startswith("19 fields a record: the last 1 are carried")
+    )
+
+
+def test_decimals_are_rounded_in_records_that_differ(tmp_path):
+    workload = read(tmp_path, swf({2: "10.5", 4: "60.5"}), f"{swf({1: '0002'})} a")
+    assert (workload["submit_time"].tolist(), workload["run_time"].tolist()) == ([10, 10], [61, 60])
+    assert workload["component_id"].tolist() == [1, 2]
+    with pytest.raises(TraceError, match=r"t\.swf:3: not a number; field 4 \(run_time\); found 'b'"):
+        read(tmp_path, "; x", f"{swf()} a", swf({4: "b"}))

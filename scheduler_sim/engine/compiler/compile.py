@@ -23,6 +23,13 @@ NUMBERS = {"int": types.int64, "float": types.float64, "bool": types.boolean}
 # What Python would call is left out: to unpack its arguments takes much code.
 _OPTIONS: Any = {"_nrt": False, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
+AS_PARTS: dict[str, Any] = {
+    "pipeline_class": PartCompiler,
+    "no_cpython_wrapper": True,
+    "no_cfunc_wrapper": True,
+}
+"""How Numba is to compile what it is taught, where that calls parts; it may allocate."""
+
 
 def dispatcher(function: Any, *, inlined: bool) -> Any:
     """Return what Numba has of a function that is compiled into those that call it."""
@@ -36,24 +43,30 @@ def instruction_type(name: str) -> Any:
 
 
 def entry_code(part: Any, core: Any, takes: Sequence[str]) -> tuple[str, bytes]:
-    """Return a function that is called with the address of a core's words, and numbers: see ``compiled``.
-
-    Raises ValueError if the words are not what Numba would make of such a core.
-    """
+    """Return a function that is called with the address of a core's words, and numbers: see ``compiled``."""
 
     def entry(address: Any, *numbers: Any) -> Any:
         return part(on_stack(address), *numbers)
 
-    kind = counted_from_zero(numba.typeof(core))
     numbers = types.StarArgTuple.from_types([NUMBERS[name] for name in takes])
+    return compiled(entry, (reference_to(core), numbers))
+
+
+def reference_to(core: Any) -> Reference:
+    """Return the type of the address of a core's words.
+
+    Raises ValueError if the words are not what Numba would make of such a core.
+    """
+    kind = counted_from_zero(numba.typeof(core))
     if bytes_of(kind) != core.words.size:
-        raise ValueError(f"{part.__name__}: Numba has such a core otherwise in memory")
-    return compiled(entry, (Reference(kind), numbers))
+        raise ValueError("Numba has such a core otherwise in memory")
+    return Reference(kind)
 
 
-def compiled(function: Any, kinds: tuple[Any, ...]) -> tuple[str, bytes]:
+def compiled(function: Any, kinds: tuple[Any, ...], *, allocates: bool = False) -> tuple[str, bytes]:
     """Return a function for arguments of some types: its symbol, and an object file that has it."""
-    whole = njit(pipeline_class=EntryCompiler, **_OPTIONS)(function)
+    options = _OPTIONS | {"_nrt": allocates}
+    whole = njit(pipeline_class=EntryCompiler, **options)(function)
     with types_remembered():
         whole.compile(kinds)
     made = whole.overloads[kinds]

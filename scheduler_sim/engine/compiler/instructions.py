@@ -1,11 +1,11 @@
-"""Single instructions of the processor, on words of 64 bits."""
+"""Single instructions of the processor, on words of 64 bits; and a call of what stands at an address."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
-from numba.core import types
+from numba.core import cgutils, types
 from numba.extending import intrinsic
 
 
@@ -34,4 +34,24 @@ def _highest(context: Any, builder: Any, word: Any) -> Any:
     return builder.sub(context.get_constant(types.int64, 63), zeros)
 
 
-INSTRUCTIONS = {"ones": _of_word(_ones), "lowest": _of_word(_lowest), "highest": _of_word(_highest)}
+def _call_at(typing_context: Any, address: Any, core: Any) -> Any:
+    """Call what was compiled for such a core; an exception there goes on to the caller."""
+
+    def generated(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        convention, kinds = context.call_conv, (core,)
+        pointer = convention.get_function_type(types.none, kinds).as_pointer()
+        function = builder.inttoptr(arguments[0], pointer)
+        status, _ = convention.call_function(builder, function, types.none, kinds, [arguments[1]])
+        with cgutils.if_unlikely(builder, status.is_error):
+            convention.return_status_propagate(builder, status)
+        return context.get_dummy_value()
+
+    return types.none(types.int64, core), generated
+
+
+INSTRUCTIONS = {
+    "ones": _of_word(_ones),
+    "lowest": _of_word(_lowest),
+    "highest": _of_word(_highest),
+    "call_at": intrinsic(_call_at),
+}

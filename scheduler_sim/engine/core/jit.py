@@ -9,7 +9,7 @@ from __future__ import annotations
 import ctypes
 import os
 from collections.abc import Callable
-from functools import cached_property
+from functools import cached_property, partial
 from operator import index
 from typing import Any, NamedTuple, TypeVar, cast
 
@@ -127,9 +127,25 @@ class Entry:
         """Run the compiled function; compile it, or take it from the cache, at first."""
         call = self._made.get(core.shape) or self._make(core)
         returned, failure = self._returns.c(), ctypes.c_void_p()
-        numbers = (of(argument) for of, argument in zip(self._of, arguments, strict=True))
+        numbers = [of(argument) for of, argument in zip(self._of, arguments, strict=True)]
         check(call(ctypes.byref(returned), ctypes.byref(failure), core.words.address, *numbers), failure)
         return self._returns.of(returned.value)
+
+    def bound(self, core: Any) -> Callable[..., Any]:
+        """Return the compiled function for a core, to be called often, with numbers that are Python's own."""
+        call = self._made.get(core.shape) or self._make(core)
+        returned, failure = self._returns.c(), ctypes.c_void_p()
+        places, address, of = (
+            (ctypes.byref(returned), ctypes.byref(failure)),
+            core.words.address,
+            self._returns.of,
+        )
+
+        def bound(*numbers: Any) -> Any:
+            check(call(*places, address, *numbers), failure)
+            return of(returned.value)
+
+        return bound
 
     def is_compiled(self, core: Any) -> bool:
         """Tell whether it has been compiled for such a core, now or before on this machine."""
@@ -156,6 +172,12 @@ class Entry:
 def entry(function: F) -> F:
     """A function that Python calls with a core."""
     return cast(F, Entry(function)) if COMPILED else function
+
+
+def bound(function: Any, core: Any) -> Callable[..., Any]:
+    """Return an entry for one core, to be called often."""
+    made: Callable[..., Any] = function.bound(core) if COMPILED else partial(function, core)
+    return made
 
 
 def is_compiled(function: Any, core: Any) -> bool:

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple, NoReturn
 
 import llvmlite.binding as llvm
 
-OK, NOTHING_RETURNED = 0, -2
-"""What compiled code returns to say that all went well."""
+OK, NOTHING_RETURNED, RAISED = 0, -2, -1
+"""What compiled code returns: the first two say that all went well."""
 
 
 class Code(NamedTuple):
@@ -70,5 +70,13 @@ def _raise(failure: ctypes.c_void_p) -> NoReturn:
     if not failure:
         raise SystemError("compiled code failed, and does not say how")
     left = ctypes.cast(failure, ctypes.POINTER(_Failure)).contents
-    kind, arguments, _ = pickle.loads(ctypes.string_at(left.pickled, left.size))
-    raise kind(*arguments)
+    kind, arguments, place = pickle.loads(ctypes.string_at(left.pickled, left.size))
+    error = kind(*(arguments or ()))
+    error.compiled_at = place
+    raise error
+
+
+def compiled_at(error: BaseException) -> list[tuple[str, int]]:
+    """Return the file and the line at which compiled code raised an error; nothing where it did not."""
+    place = getattr(error, "compiled_at", None)
+    return [(place[1], place[2])] if place else []

@@ -32,6 +32,12 @@ def is_expected(core: Core, row: int) -> bool:
 @entry
 def hold(core: Core, row: int) -> None:
     """Nothing that has yet to start starts before it is released."""
+    hold_now(core, row)
+
+
+@part
+def hold_now(core: Core, row: int) -> None:
+    """Hold a job, if it has yet to start and nothing is planned for it alone."""
     if core.jobs[row].state <= WAITING and not core.jobs[row].held and not is_expected(core, row):
         count_pending(core, row, -1)
         core.jobs[row].held = 1

@@ -29,6 +29,7 @@ RULES = {
     "coscheduling": "coscheduling.Coscheduling",
     "calls": "calls.Calls",
     "holds": "holds.Holds",
+    "own_scheduler": "own_scheduler.OwnScheduler",
     "checkpoints": "checkpoints.Checkpoints",
     "holes": "holes.Holes",
     "making_room": "making_room.MakingRoom",
@@ -39,7 +40,7 @@ RULES = {
 """Parts of the core, and what writes their numbers; each looks at what those before it have written."""
 
 
-OF_OTHERS = ("holes", "suspending", "leaves")
+OF_OTHERS = ("holes", "suspending", "leaves", "own_scheduler")
 OF_SLURM = (
     *(
         "slurm",

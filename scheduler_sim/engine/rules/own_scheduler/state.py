@@ -1,0 +1,86 @@
+"""What is kept for a scheduler of the user's own."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from scheduler_sim.engine.core.hooks import on
+from scheduler_sim.engine.core.jit import part
+from scheduler_sim.engine.core.moments import stopped, submitted
+from scheduler_sim.engine.core.records import Ints, Record, Table, Tiny, one, room
+from scheduler_sim.engine.rules.coscheduling.state import UnitsCore
+
+SUBMITTED, STARTED, ENDED = 0, 1, 2
+"""What a scheduler is told of."""
+
+MORE_WAKES = 1024
+"""So many times to be woken at beside one for each job."""
+
+
+class Asked(Record):
+    """How to call it, and what it has asked for."""
+
+    address: int  # of the function that makes a pass
+    own: int  # address of its own state, where it is compiled
+    told: int  # entries of the log
+    wakes: int  # times at which it wants to be woken
+    planned: int  # 1 = the profiles hold the plan of this pass
+    reserved: int  # reservations of this pass
+    holding: int  # jobs that are to be held when this pass is over
+    broken: int  # the law that compiled code would break, and by which job
+    broken_by: int
+
+
+class Told:
+    """What has happened since the last pass."""
+
+    kind: Tiny
+    row: int
+
+
+class OwnScheduler(NamedTuple):
+    """n jobs."""
+
+    at: Asked
+    log: Table[Told]
+    wakes: Ints  # [n + MORE_WAKES] at.wakes of them, the earliest first
+    hold: Ints  # [n] at.holding of them
+
+
+class OwnCore(UnitsCore):
+    """A core whose passes a scheduler of the user's own makes."""
+
+    own_scheduler: OwnScheduler
+
+
+def blank_own_scheduler(rows: int) -> OwnScheduler:
+    """Return a part with room for so many jobs; of each an instant has at most three entries in the log."""
+    return OwnScheduler(
+        one(Asked),
+        room(Told, 3 * rows + 1),
+        np.empty(rows + MORE_WAKES, dtype=np.int64),
+        np.empty(rows, dtype=np.int64),
+    )
+
+
+@on(submitted, "own_scheduler")
+def tell_of_submission(core: OwnCore, row: int) -> None:
+    """A job arrives."""
+    tell(core, SUBMITTED, row)
+
+
+@on(stopped, "own_scheduler")
+def tell_of_end(core: OwnCore, row: int) -> None:
+    """A job runs no longer."""
+    tell(core, ENDED, row)
+
+
+@part
+def tell(core: OwnCore, kind: int, row: int) -> None:
+    """The scheduler is told with the next pass."""
+    it = core.own_scheduler
+    if it.at.told < len(it.log):
+        it.log[it.at.told].kind, it.log[it.at.told].row = kind, row
+        it.at.told += 1

@@ -1,0 +1,144 @@
+"""Views and jobs as types of the compiler: a view is the core, a job its row there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from numba.core import cgutils, types
+from numba.core.datamodel import models
+from numba.core.errors import TypingError
+from numba.extending import intrinsic, register_model
+
+
+class ViewType(types.Type):
+    """A pass: where the words of the core stand."""
+
+    def __init__(self, core: Any) -> None:
+        self.core = core
+        super().__init__(f"View of {core.name}")
+
+
+class FreeType(ViewType):
+    """Idle nodes by module."""
+
+
+class JobsType(types.IterableType):
+    """Jobs of a view: those that wait, or those that run."""
+
+    def __init__(self, core: Any) -> None:
+        self.core = core
+        super().__init__(f"{type(self).__name__} of {core.name}")
+
+    @property
+    def iterator_type(self) -> Any:
+        """Return the type of what goes from job to job."""
+        return JobsIterator(self)
+
+
+class QueueType(JobsType):
+    """Those that wait."""
+
+
+class RunningType(JobsType):
+    """Those that run."""
+
+
+class JobsIterator(types.SimpleIteratorType):  # type: ignore[name-defined,misc]
+    """Where it stands among jobs: a module, and a place in its list."""
+
+    def __init__(self, jobs: Any) -> None:
+        self.jobs = jobs
+        super().__init__(f"iterator of {jobs.name}", JobType(jobs.core))
+
+
+class JobType(types.Type):
+    """A job: the core and its row."""
+
+    def __init__(self, core: Any) -> None:
+        self.core = core
+        super().__init__(f"Job of {core.name}")
+
+
+class _OfCore(models.PrimitiveModel):
+    def __init__(self, dmm: Any, fe_type: Any) -> None:
+        super().__init__(dmm, fe_type, dmm.lookup(fe_type.core).get_value_type())  # type: ignore[no-untyped-call]
+
+
+for _kind in (ViewType, FreeType, QueueType, RunningType):
+    register_model(_kind)(_OfCore)
+
+
+@register_model(JobType)
+class _Job(models.StructModel):
+    def __init__(self, dmm: Any, fe_type: Any) -> None:
+        super().__init__(dmm, fe_type, [("core", fe_type.core), ("number", types.int64)])  # type: ignore[no-untyped-call]
+
+
+@register_model(JobsIterator)
+class _Iterator(models.StructModel):
+    def __init__(self, dmm: Any, fe_type: Any) -> None:
+        place = types.EphemeralPointer(types.int64)
+        members = [("core", fe_type.jobs.core), ("module", place), ("place", place)]
+        super().__init__(dmm, fe_type, members)  # type: ignore[no-untyped-call]
+
+
+# -- from one to the other
+
+
+def _core_of(typing_context: Any, view: Any) -> Any:
+    """Return the core of a view, of jobs or of a job."""
+
+    def generated(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        if isinstance(view, JobType):
+            return cgutils.create_struct_proxy(view)(context, builder, value=arguments[0]).core
+        return arguments[0]
+
+    return view.core(view), generated
+
+
+core_of: Any = intrinsic(_core_of)
+
+
+def _number_of(typing_context: Any, job: Any) -> Any:
+    """Return the row of a job."""
+    if not isinstance(job, JobType):
+        raise TypingError(f"found {job} for a job; allowed: a job of view.queue or view.running")
+
+    def generated(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return cgutils.create_struct_proxy(job)(context, builder, value=arguments[0]).number
+
+    return types.int64(job), generated
+
+
+number_of: Any = intrinsic(_number_of)
+
+
+def _job_at(typing_context: Any, core: Any, number: Any) -> Any:
+    """Return the job of a row."""
+    kind = JobType(core)
+
+    def generated(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        made = cgutils.create_struct_proxy(kind)(context, builder)
+        made.core, made.number = arguments
+        return made._getvalue()
+
+    return kind(core, types.int64), generated
+
+
+job_at: Any = intrinsic(_job_at)
+
+
+def _seen_as(kind: Callable[[Any], Any]) -> Any:
+    """A function that sees a core as something else."""
+
+    def typed(typing_context: Any, core: Any) -> Any:
+        def generated(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            return arguments[0]
+
+        return kind(core)(core), generated
+
+    return intrinsic(typed)
+
+
+view_of, free_of, queue_of, running_of = map(_seen_as, (ViewType, FreeType, QueueType, RunningType))

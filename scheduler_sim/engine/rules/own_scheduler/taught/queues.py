@@ -1,0 +1,91 @@
+"""Going from job to job, in the queue and among those that run."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numba.core import cgutils, types
+from numba.core.imputils import RefType, iternext_impl, lower_builtin
+
+from scheduler_sim.engine.core.state import WAITING
+from scheduler_sim.engine.rules.own_scheduler.taught.kinds import (
+    JobsIterator,
+    JobsType,
+    QueueType,
+    RunningType,
+)
+
+
+def _iterator(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    made = cgutils.create_struct_proxy(signature.return_type)(context, builder)
+    zero = context.get_constant(types.int64, 0)
+    made.core = arguments[0]
+    made.module = cgutils.alloca_once_value(builder, zero)
+    made.place = cgutils.alloca_once_value(builder, zero)
+    return made._getvalue()
+
+
+def _next(context: Any, builder: Any, signature: Any, arguments: Any, result: Any) -> None:
+    kind = signature.args[0]
+    it = cgutils.create_struct_proxy(kind)(context, builder, value=arguments[0])
+    find = next_waiting if isinstance(kind.jobs, QueueType) else next_running
+    pair = types.UniTuple(types.int64, 3)
+    found = context.compile_internal(
+        builder,
+        find,
+        pair(kind.jobs.core, types.int64, types.int64),
+        (it.core, builder.load(it.module), builder.load(it.place)),
+    )
+    module, place, number = cgutils.unpack_tuple(builder, found, 3)
+    builder.store(module, it.module)
+    builder.store(place, it.place)
+    result.set_valid(builder.icmp_signed(">=", number, context.get_constant(types.int64, 0)))
+    job = cgutils.create_struct_proxy(kind.yield_type)(context, builder)
+    job.core, job.number = it.core, number
+    result.yield_(job._getvalue())
+
+
+def next_waiting(core: Any, module: int, place: int) -> tuple[int, int, int]:
+    """The next job that waits, from a place of the queue on; -1 if there is none."""
+    head, tail = core.queue.at.head, core.queue.at.tail
+    while head + place < tail:
+        number = core.queue.waiting[head + place]
+        place += 1
+        kept = core.own_scheduler.at.holding
+        while kept > 0 and core.own_scheduler.hold[kept - 1] != number:
+            kept -= 1
+        if core.jobs[number].state == WAITING and kept == 0:
+            return module, place, number
+    return module, place, -1
+
+
+def next_running(core: Any, module: int, place: int) -> tuple[int, int, int]:
+    """The next job that runs, from a planned end of a module on; -1 if there is none."""
+    while module < core.clock.modules:
+        pool = core.pools[module]
+        while pool.release_head + place < pool.release_tail:
+            number = core.releases[module, pool.release_head + place].row
+            place += 1
+            if number >= 0:
+                return module, place, number
+        module, place = module + 1, 0
+    return module, place, -1
+
+
+for _kind in (QueueType, RunningType):
+    lower_builtin("getiter", _kind)(_iterator)
+lower_builtin("iternext", JobsIterator)(iternext_impl(RefType.UNTRACKED)(_next))
+
+
+def count(jobs: Any) -> Any:
+    """The number of jobs that wait, or run."""
+    if not isinstance(jobs, JobsType):
+        return None
+
+    def counted(jobs: Any) -> int:
+        number = 0
+        for _ in jobs:
+            number += 1
+        return number
+
+    return counted

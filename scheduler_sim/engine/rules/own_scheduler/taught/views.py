@@ -1,0 +1,221 @@
+"""What there is in a pass, and what may be asked for."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numba.extending
+from numba.core import types
+from numba.extending import register_jitable
+
+from scheduler_sim.engine.compiler.compile import AS_PARTS
+from scheduler_sim.engine.core.state import RUNNING
+from scheduler_sim.engine.rules.own_scheduler.asking import (
+    NOT_NOW,
+    earliest_start,
+    fits_now,
+    hold_job,
+    release_job,
+    reserve,
+    start_now,
+    wake_at,
+)
+from scheduler_sim.engine.rules.own_scheduler.taught.kinds import (
+    FreeType,
+    JobType,
+    ViewType,
+    core_of,
+    free_of,
+    number_of,
+    queue_of,
+    running_of,
+)
+from scheduler_sim.engine.rules.own_scheduler.taught.queues import count
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+TAUGHT: Any = {"jit_options": AS_PARTS, "strict": False}
+"""How functions are taught; the names of their arguments may be others than in the first part."""
+
+overload: Any = numba.extending.overload
+overload_attribute: Any = numba.extending.overload_attribute
+overload_method: Any = numba.extending.overload_method
+
+# -- what there is
+
+
+def _attribute(kind: type, name: str) -> Callable[[F], F]:
+    """Teach an attribute; the function gets what it is of."""
+
+    def taught(function: F) -> F:
+        overload_attribute(kind, name, **TAUGHT)(lambda of: function)
+        return function
+
+    return taught
+
+
+def _method(kind: type, name: str) -> Callable[[F], F]:
+    """Teach a method: the function returns what is to be compiled for such arguments."""
+
+    def taught(function: F) -> F:
+        overload_method(kind, name, **TAUGHT)(function)
+        return function
+
+    return taught
+
+
+@_attribute(ViewType, "now")
+def _now(view: Any) -> Any:
+    return core_of(view).clock.now
+
+
+@_attribute(ViewType, "queue")
+def _queue(view: Any) -> Any:
+    return queue_of(core_of(view))
+
+
+@_attribute(ViewType, "running")
+def _running(view: Any) -> Any:
+    return running_of(core_of(view))
+
+
+@_attribute(ViewType, "free")
+def _free(view: Any) -> Any:
+    return free_of(core_of(view))
+
+
+def free_in(free: Any, module: Any) -> Any:
+    """Idle nodes of a module."""
+    if not isinstance(free, FreeType):
+        return None
+    return lambda free, module: core_of(free).pools[module].free
+
+
+def modules_of(free: Any) -> Any:
+    """The number of modules."""
+    if not isinstance(free, FreeType):
+        return None
+    return lambda free: core_of(free).clock.modules
+
+
+overload(len, **TAUGHT)(count)
+overload(len, **TAUGHT)(modules_of)
+overload(operator.getitem, **TAUGHT)(free_in)
+
+
+@_attribute(JobType, "number")
+def _number(job: Any) -> Any:
+    return number_of(job)
+
+
+@_attribute(JobType, "submit")
+def _submit(job: Any) -> Any:
+    return core_of(job).jobs[number_of(job)].submit
+
+
+@_attribute(JobType, "priority")
+def _priority(job: Any) -> Any:
+    return core_of(job).ranks[number_of(job)].tier
+
+
+@_attribute(JobType, "start")
+def _start_time(job: Any) -> Any:
+    return core_of(job).jobs[number_of(job)].start
+
+
+@register_jitable
+def placement_of(job: Any) -> Any:
+    """The placement in which a job runs, or the first of its list."""
+    it = core_of(job).jobs[number_of(job)]
+    return it.placed if it.state == RUNNING else it.first
+
+
+@_attribute(JobType, "module")
+def _module(job: Any) -> Any:
+    return core_of(job).placements[placement_of(job)].module
+
+
+@_attribute(JobType, "nodes")
+def _nodes(job: Any) -> Any:
+    return core_of(job).placements[placement_of(job)].nodes
+
+
+@_attribute(JobType, "limit")
+def _limit(job: Any) -> Any:
+    return core_of(job).placements[placement_of(job)].limit
+
+
+@_attribute(JobType, "planned_end")
+def _planned_end(job: Any) -> Any:
+    it = core_of(job).jobs[number_of(job)]
+    if it.state != RUNNING:
+        return -1
+    return it.start + core_of(job).placements[it.placed].limit
+
+
+# -- what it may do
+
+
+@_method(ViewType, "fits")
+def _fits(view: Any, job: Any) -> Any:
+    return lambda view, job: fits_now(core_of(view), number_of(job), -1)
+
+
+@_method(ViewType, "start")
+def _start(view: Any, job: Any) -> Any:
+    def start(view: Any, job: Any) -> Any:
+        return lawful(view, number_of(job), start_now(core_of(view), number_of(job), -1)) > NOT_NOW
+
+    return start
+
+
+@_method(ViewType, "earliest_start")
+def _earliest_start(view: Any, job: Any) -> Any:
+    def earliest(view: Any, job: Any) -> Any:
+        return lawful(view, number_of(job), earliest_start(core_of(view), number_of(job), -1))
+
+    return earliest
+
+
+@_method(ViewType, "reserve")
+def _reserve(view: Any, job: Any, at: Any = None) -> Any:
+    def at_earliest(view: Any, job: Any, at: Any = None) -> Any:
+        return lawful(view, number_of(job), reserve(core_of(view), number_of(job), -1, -1))
+
+    def from_then(view: Any, job: Any, at: Any = None) -> Any:
+        return lawful(view, number_of(job), reserve(core_of(view), number_of(job), -1, max(at, 0)))
+
+    return at_earliest if at is None or isinstance(at, types.NoneType | types.Omitted) else from_then
+
+
+@_method(ViewType, "wake_at")
+def _wake_at(view: Any, time: Any) -> Any:
+    def wake(view: Any, time: Any) -> Any:
+        lawful(view, -1, wake_at(core_of(view), time))
+
+    return wake
+
+
+@_method(ViewType, "hold")
+def _hold(view: Any, job: Any) -> Any:
+    def hold(view: Any, job: Any) -> Any:
+        lawful(view, number_of(job), hold_job(core_of(view), number_of(job)))
+
+    return hold
+
+
+@_method(ViewType, "release")
+def _release(view: Any, job: Any) -> Any:
+    return lambda view, job: release_job(core_of(view), number_of(job)) > NOT_NOW
+
+
+@register_jitable
+def lawful(view: Any, number: int, answer: int) -> Any:
+    """The answer; if it says that this can never be, it is kept for Python to say, and all ends here."""
+    if answer < 0:
+        at = core_of(view).own_scheduler.at
+        at.broken, at.broken_by = answer, number
+        raise RuntimeError("unlawful")
+    return answer

@@ -1,0 +1,27 @@
+"""What a scheduler may never ask for, in words."""
+
+from __future__ import annotations
+
+from scheduler_sim.engine.rules.own_scheduler import asking
+from scheduler_sim.errors import InputError
+
+LAWS = {
+    asking.NOT_PENDING: "it is not pending: it has not been submitted, or nodes are reserved for it",
+    asking.RUNS: "it runs already; a job starts once",
+    asking.OVER: "it is over",
+    asking.IS_HELD: "it is held; release it first",
+    asking.NOT_ITS_PLACEMENT: "the placement is none of its own; allowed: those of job.placements",
+    asking.IN_THE_PAST: "that time is not to come",
+    asking.TOO_MANY: "more times to be woken at are waited for than there are jobs, and 1,024 more",
+}
+"""Why what was asked for can never be, by the answer of the core."""
+
+
+class UnlawfulError(InputError):
+    """A scheduler asked for what can never be: the text names the job and the law."""
+
+
+def refused(what: str, job: int | None, now: int, answer: int) -> UnlawfulError:
+    """Return the error for what was asked of a job, by its id, at a time (s)."""
+    of = "" if job is None else f"job {job} "
+    return UnlawfulError(f"{what}: {of}at {now} s: {LAWS[answer]}")
