@@ -132,6 +132,23 @@ def parts_of(thing: Any, kind: Any) -> dict[str, Any]:
     return dict(vars(thing)) if _is_state(kind) else {}
 
 
+def are_alike(one: Any, other: Any) -> bool:
+    """Whether two things consist of the same."""
+    kind = type(one)
+    if one is other or kind is not type(other):
+        return one is other
+    parts: Any
+    its: Any
+    parts, its = parts_of(one, kind), parts_of(other, kind)
+    if kind in (list, tuple):
+        parts, its = dict(enumerate(one)), dict(enumerate(other))
+    elif kind is dict:
+        parts, its = one, other
+    if not parts:
+        return np.array_equal(one, other) if kind is np.ndarray else bool(one == other)
+    return parts.keys() == its.keys() and all(are_alike(part, its[name]) for name, part in parts.items())
+
+
 def _is_state(kind: Any) -> bool:
     return kind.__module__.startswith(f"{__package__}.") and not is_value(kind)
 

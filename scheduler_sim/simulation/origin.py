@@ -14,7 +14,7 @@ from scheduler_sim.errors import ConfigError, InputError
 from scheduler_sim.policy.keys import in_file
 from scheduler_sim.policy.policy import Policy
 from scheduler_sim.simulation import outcome
-from scheduler_sim.simulation.notation import Reader, Writer
+from scheduler_sim.simulation.notation import Reader, Writer, are_alike
 from scheduler_sim.system.system import System
 from scheduler_sim.workload.table import Workload
 
@@ -47,7 +47,7 @@ class Origin(NamedTuple):
             ("policy", self.policy, self.policy if made["own order"] else _policy(made)),
             ("models", self.models and self.models.keys, models and models.keys),
         ):
-            if there is not again and _written(there) != _written(again):
+            if not are_alike(there, again):
                 raise InputError(f"save: found a {name} that its keys do not make again; allowed: another")
         return made | {"workload": parts}
 
@@ -78,12 +78,6 @@ def has_own_order(policy: Policy) -> bool:
     """Whether a policy has a function of the user's own, which no file holds."""
     orders = (policy.order, policy.backfill_order)
     return any(callable(order) or in_file(order) is not None for order in orders)
-
-
-def _written(thing: Any) -> tuple[Any, list[bytes]]:
-    """What tells a thing from others that are not the same."""
-    arrays: list[np.ndarray] = []
-    return Writer({}, arrays).text(thing), [array.tobytes() for array in arrays]
 
 
 def _system(text: Mapping[str, Any]) -> System:
