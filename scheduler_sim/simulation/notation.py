@@ -80,7 +80,7 @@ class Writer:
         if kind is list:
             return self._all(thing)
         if kind in (tuple, set, frozenset):
-            return {kind.__name__: self._all(sorted(thing) if kind in (set, frozenset) else thing)}
+            return {kind.__name__: self._all(sorted(thing, key=repr) if kind in (set, frozenset) else thing)}
         if kind is dict:
             return {"dict": [self._all(thing), self._all(thing.values())]}
         if kind in (range, slice):
