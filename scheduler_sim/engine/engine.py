@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from scheduler_sim.engine.rules.grace import GraceCore
     from scheduler_sim.engine.rules.holes import HolesCore
     from scheduler_sim.engine.rules.own_scheduler.asking import AskingCore
+    from scheduler_sim.engine.rules.placement_ranks import RanksCore
     from scheduler_sim.engine.rules.power_saving.state import PowerSavingCore
     from scheduler_sim.engine.rules.shared_nodes.by_leaf import LeavesCore
     from scheduler_sim.engine.rules.shared_nodes.plan import NodePlanCore
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
     from scheduler_sim.engine.rules.slurm.resource_limits.shared_weights import WeighedSharesCore
     from scheduler_sim.engine.rules.slurm.topology.state import TopologyCore
     from scheduler_sim.engine.rules.suspending.state import SuspendingCore
+    from scheduler_sim.engine.rules.vetoes import VetoesCore
 
     class SlurmsCore(
         SlurmCallsCore,
@@ -64,6 +66,8 @@ if TYPE_CHECKING:
     class FullCore(
         SlurmsCore,
         AskingCore,
+        VetoesCore,
+        RanksCore,
         CheckpointsCore,
         HolesCore,
         GraceCore,
@@ -131,6 +135,8 @@ RULES = (
          "slurm.resource_limits.weights.blank_node_weights"),
     Rule("own_scheduler", ("own_scheduler.state",), "own_scheduler.state.blank_own_scheduler"),
     Rule("checkpoints", ("checkpoints",), "checkpoints.blank_checkpoints"),
+    Rule("vetoes", ("vetoes",), "vetoes.blank_vetoes", lambda need: {"more_events": 1}),
+    Rule("placement_ranks", ("placement_ranks",), "placement_ranks.blank_placement_ranks"),
     Rule("holes", ("holes",), "holes.blank_holes", lambda need: {"more_pools": need.holes}),
     Rule("making_room", ("making_room",), "making_room.blank_making_room"),
     Rule("grace", ("grace",), "grace.blank_grace", lambda need: {"more_events": need.rows}),

@@ -45,15 +45,20 @@ IN_FILE = re.compile(r"[^\0\n]+\.py:[^\W\d]\w*")
 """A name in a Python file of the user's: ``path.py:name``."""
 
 
-def _order(written: Any) -> str | OrderFunction:
-    if callable(written):
-        function: OrderFunction = written
-        return function
-    if isinstance(written, str) and written.lower() in ORDERS:
-        return written.lower()
-    if isinstance(written, str) and IN_FILE.fullmatch(written.strip()):
-        return written.strip()
-    raise ValueError
+def _in_file_or(names: tuple[str, ...]) -> Callable[[Any], str | OrderFunction]:
+    """What reads one of some names, a function in a file, or a function of Python."""
+
+    def read(written: Any) -> str | OrderFunction:
+        if callable(written):
+            function: OrderFunction = written
+            return function
+        if isinstance(written, str) and written.lower() in names:
+            return written.lower()
+        if isinstance(written, str) and IN_FILE.fullmatch(written.strip()):
+            return written.strip()
+        raise ValueError
+
+    return read
 
 
 def _scheduler(written: Any) -> Any:
@@ -78,14 +83,18 @@ def in_file(written: object) -> tuple[str, str] | None:
     return path, name
 
 
-_ORDER = Check(f"{', '.join(ORDERS)}, path.py:function", _order, ORDERS)
+_ORDER = Check(f"{', '.join(ORDERS)}, path.py:function", _in_file_or(ORDERS), ORDERS)
 Order = Annotated[str | OrderFunction, BeforeValidator(_ORDER)]
 OptionalOrder = Annotated[str | OrderFunction | None, BeforeValidator(_ORDER)]
 OwnScheduler = Annotated[
     Any, BeforeValidator(Check("path.py:Class, an object with a method schedule", _scheduler))
 ]
 Backfill = Annotated[str, choice(*BACKFILLS)]
-Placement = Annotated[str, choice(*PLACEMENTS)]
+Placement = Annotated[
+    str | OrderFunction,
+    BeforeValidator(Check(f"{', '.join(PLACEMENTS)}, path.py:function", _in_file_or(PLACEMENTS), PLACEMENTS)),
+]
+MayStart = Annotated[str | OrderFunction | None, BeforeValidator(Check("path.py:function", _in_file_or(())))]
 Packing = Annotated[str, choice(*PACKINGS)]
 Topology = Annotated[str, choice("none", "compact")]
 Replan = Annotated[str, choice("scratch", "keep")]
@@ -153,7 +162,13 @@ class PolicyKeys(Keys):
         default="earliest_start",
         description="Which way to run a component is taken where it has several (partition list): preferred "
         "= only the first; first_available = the first that can start now; earliest_start; earliest_end = "
-        "earliest start + limit; least_cost = cheapest by nodes, node cost and limit.",
+        "earliest start + limit; least_cost = cheapest by nodes, node cost and limit; path.py:function = the "
+        "one with the smallest rank by a function of your own, then the earliest start.",
+    )
+    may_start: MayStart = Field(
+        default=None,
+        description="path.py:function, a function of your own that says which jobs may start at this time; "
+        "the others are passed over. Not with slurm.",
     )
     backfill_order: OptionalOrder = Field(
         default=None,

@@ -39,7 +39,13 @@ PRESETS: dict[str, dict[str, Any]] = {
     scheme.policy: {"order": "fifo", "backfill": scheme.name} for scheme in SCHEMES if scheme.policy
 }
 NESTED = ("slurm", "preempt", "parameters")  # keys that have keys
-FROM_FILES = ("order", "backfill_order", "scheduler")  # keys that may name something in a Python file
+FROM_FILES = (
+    "order",
+    "backfill_order",
+    "placement",
+    "may_start",
+    "scheduler",
+)  # keys that may name something in a Python file
 UNSAID = ("name", "slurm")  # not by themselves in the name of a policy that was changed
 
 
@@ -190,6 +196,14 @@ class Policy(PolicyKeys):
     def backfill_order_function(self) -> OrderFunction | None:
         """Return the user's own order of the candidates; None for an order by name or none."""
         return self._function(self.backfill_order, "backfill_order")
+
+    def placement_function(self) -> OrderFunction | None:
+        """Return the user's own rank of placements; None for a rule by name."""
+        return self._function(self.placement, "placement")
+
+    def may_start_function(self) -> OrderFunction | None:
+        """Return the user's own veto; None without one."""
+        return self._function(self.may_start, "may_start")
 
     def own_scheduler(self) -> Any:
         """Return a scheduler of the user's own, new from its class or a copy of the object that was given.

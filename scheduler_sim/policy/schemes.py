@@ -75,7 +75,18 @@ _SHARED_SLURM = _made("slurm", PLACEMENTS, SHARED, RESERVED)
 _OWN = _made("own_scheduler", PLACEMENTS, UNITS, AHEAD, RESERVED)
 _SHARED_OWN = _made("own_scheduler", PLACEMENTS, SHARED, passes="instant")
 
-OURS = ("order", "placement", "overrun_s", "passes", "delay", "het_end", "packing", "topology", "preempt")
+OURS = (
+    "order",
+    "may_start",
+    "placement",
+    "overrun_s",
+    "passes",
+    "delay",
+    "het_end",
+    "packing",
+    "topology",
+    "preempt",
+)
 """Keys of every scheme but Slurm's, which has parameters of its own for all that."""
 DIALECTS = ("extra_rule", "candidate_time", "shadow")
 

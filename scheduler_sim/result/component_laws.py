@@ -196,7 +196,7 @@ def queue_order(schedule: Schedule) -> Breach:
     Those that name an advance reservation wait for its nodes, and others for the rest.
     """
     policy = schedule.policy
-    if policy.get("backfill") != "none" or policy.get("order") != "fifo":
+    if policy.get("backfill") != "none" or policy.get("order") != "fifo" or policy.get("may_start"):
         return None
     if schedule.several_placements or schedule.units or schedule.lost_runs or schedule.lost_waits:
         return None  # where a component waited is not in the tables

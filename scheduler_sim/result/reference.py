@@ -108,6 +108,8 @@ the name of the first one broken, the component or instant, and the two values t
   `counts.several_sizes` above 0, `queue` looks at the components alone, not at their nodes.
 - Components that start by one plan may pass others by their appointments: with `counts.units` above 0,
   `queue-order` is left out.
+- Who might not start at a time, by the policy's `may_start`, is in no table: with it, `queue-order` is left
+  out.
 - Nor is the partition: where partitions differ in `priority`, `queue-order` is left out.
 - When a component that lost a run was in the queue is not in the tables, nor which parts of nodes that run
   had: with `counts.requeued` above 0, `queue`, `queue-order` and `parts-busy` are left out.

@@ -173,9 +173,8 @@ class View:
 
         Returns when, NEVER if it does not fit then. Where ``at`` is given, a pass is made at that time.
         """
-        when = -1 if at is None else index(at)
-        if at is not None and at < 0:
-            self._refuse("reserve", job, asking.IN_THE_PAST)
+        when = asking.EARLIEST if at is None else max(index(at), asking.BEFORE_ALL)
+        when = asking.BEFORE_ALL if at is not None and when < 0 else when
         time = self._ask("reserve")(job.number, _number(placement), when)
         return time if time >= 0 else self._refuse("reserve", job, time)
 

@@ -28,6 +28,9 @@ CONSTANTS = (
 NOT_SAVED = ("_core", "_steps_at_once", "engine_s", "_foreground", "_told")
 """What else no file holds, or holds in another way."""
 
+OWN = {"own_scheduler": "a scheduler", "vetoes": "a veto", "placement_ranks": "a rank of placements"}
+"""Parts of the core with code that no file holds."""
+
 NOT_COPIED = ("env", "progress", "_waiting_for", "_step_event")
 """Who acts and looks on, of whom a branch has none, and the turns in its environment."""
 
@@ -76,10 +79,11 @@ class Branching(Actions):
         InputError where it cannot be written, or something else stands there.
         """
         self._refuse_company("save")
-        if self.policy.scheduler is not None:
+        own = [part for part in OWN if engine.has(self._core, part)]
+        if own:
             raise ConfigError(
-                f"save: found policy {self.policy.name!r:.40} with a scheduler of your own, and what it knows"
-                " stands in no file; allowed: other policies (branch() copies it)"
+                f"save: found policy {self.policy.name!r:.40} with {OWN[own[0]]} of your own, which stands in"
+                " no file; allowed: other policies (branch() copies it)"
             )
         arrays: list[np.ndarray] = []
         inputs = [one() if callable(one) else one for one in self._inputs]

@@ -60,8 +60,9 @@ class Scheme:
 
     @property
     def ordered(self) -> bool:
-        """Whether an order looks at more than when jobs come: all but fifo read the columns of orders."""
-        return str(self.policy.order) != "fifo" or self.policy.backfill_order is not None
+        """Whether more is looked at than when jobs come: all orders but fifo, and vetoes, read columns."""
+        others = self.policy.backfill_order, self.policy.may_start
+        return str(self.policy.order) != "fifo" or any(other is not None for other in others)
 
     def put(self, core: FullCore) -> FullCore:
         """Return the core with this pass."""
@@ -79,7 +80,7 @@ class Scheme:
         """Return the core with the policy as its rules and orders."""
         policy, rules = self.policy, core.rules
         rules.depth = policy.reservation_depth
-        rules.strategy = STRATEGIES[policy.placement]
+        rules.strategy = STRATEGIES.get(str(policy.placement), state.LEAST_COST)
         rules.one_event = policy.passes == "event"
         rules.extra = policy.extra_rule
         rules.static_shadow = policy.shadow == "static"
@@ -171,6 +172,11 @@ def _order(name: str, function: Callable[..., Any] | None) -> Order:
 def _built_in(name: str) -> Any:
     """Take a filler from the cache on disk once a process: that costs as much as to simulate a few jobs."""
     return orders.built_in(name)
+
+
+def filler_of(function: Callable[..., Any]) -> Any:
+    """Return a user's function of the columns of orders as what the loop calls."""
+    return _filler(str(function), function, True)
 
 
 def _filler(name: str, function: Callable[..., Any] | None, dynamic: bool) -> Any:

@@ -16,6 +16,7 @@ from simpy.events import EventPriority
 from scheduler_sim.engine.core import loop as drive
 from scheduler_sim.engine.core import state as slot
 from scheduler_sim.engine.core.jit import is_compiled
+from scheduler_sim.engine.engine import has
 from scheduler_sim.errors import ConfigError, InputError
 from scheduler_sim.loaders.read import read_trace
 from scheduler_sim.placement.parts import PARTS
@@ -302,6 +303,8 @@ class Simulation(Branching):
             asked.update(unlisted_qos(self.workload, self.policy.slurm))
         if self._reservations is not None and (refused := self._reservations.book.answers):
             asked["reservation_change"] = len(refused)
+        if has(self._core, "vetoes") and (unanswered := int(self._core.vetoes.at.failed)):
+            asked["may_start"] = unanswered
         checkpoints = self._loader.rule("checkpoints")
         if checkpoints.together:
             asked["checkpoint"] = checkpoints.together

@@ -73,7 +73,16 @@ OF_SITES = {
     *("topology", "named_nodes"),
 }
 """Of a site's rules: see tests/slurm and tests/outages."""
-NOWHERE = {"own_scheduler", "making_room", "grace", "suspending", "holes", "checkpoints"}
+NOWHERE = {
+    "own_scheduler",
+    "vetoes",
+    "placement_ranks",
+    "making_room",
+    "grace",
+    "suspending",
+    "holes",
+    "checkpoints",
+}
 """Of rules that have tests of their own below."""
 SLURM = {"slurm", "accelerate"} | OF_SITES | NAMED
 ABSENT = {name: NOWHERE | (SLURM if name in SWITCHED else SLURM | {"power_saving"}) for name in SCHEMES} | {

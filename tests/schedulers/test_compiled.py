@@ -52,14 +52,20 @@ class Everything:
                 self.refused += 1
                 view.wake_at(view.now + self.until_evening(view.now))
             elif blocked:
-                if view.fits(job) and view.earliest_start(job) == view.now:
-                    view.start(job)
+                chosen = len(job.placements)
+                for placement in job.placements:
+                    chosen -= 1
+                    if view.fits(job, placement) and view.earliest_start(job, placement) == view.now:
+                        self.count[2] += placement.nodes * placement.limit + chosen
+                        view.start(job, placement)
+                        break
             elif not view.start(job):
                 view.reserve(job)
                 blocked = True
         for job in view.queue:
             if job.submit + 500 > view.now:
-                view.reserve(job, view.now + 5)
+                for placement in job.placements:
+                    view.reserve(job, view.now + 5, placement)
 
     def on_submit(self, view: Any, job: Any) -> None:
         self.count[0] += job.limit
@@ -80,7 +86,7 @@ def crowd() -> tuple[System, Workload]:
         submit_time=np.sort(draw.integers(0, 3000, JOBS)),
         run_time=run,
         time_limit=run + draw.integers(0, 20, JOBS),
-        partition=draw.choice(["a", "b"], JOBS).tolist(),
+        partition=draw.choice(["a", "b", "b,a"], JOBS).tolist(),
     )
 
 

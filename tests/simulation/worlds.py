@@ -75,6 +75,16 @@ def with_slack(limit: float, wait: float, nodes: float) -> float:
     return limit * nodes - 3 * wait
 
 
+def in_turns(nodes: float, now: float) -> bool:
+    """A veto: large jobs start in every other span of 20 s."""
+    return nodes < 3 or now % 40 < 20
+
+
+def by_size(nodes: float, limit: float) -> float:
+    """A rank of placements."""
+    return nodes * limit
+
+
 class Wavering:
     """A scheduler of the user's own, with state: what it has seen, and a random stream."""
 
@@ -155,6 +165,8 @@ WORLDS: dict[str, Callable[[], Simulation]] = {
     "first fit": lambda: on(WHOLE, {"backfill": "first_fit", "order": "unicef"}),
     "two reservations": lambda: on(WHOLE, easy(depth=2, order="f1")),
     "own order": lambda: on(WHOLE, easy(order=with_slack)),
+    "veto": lambda: on(WHOLE, easy(may_start=in_turns)),
+    "rank": lambda: on(WHOLE, {"backfill": "conservative", "placement": by_size}),
     "own scheduler": lambda: on(WHOLE, {"scheduler": Wavering()}),
     "making room": lambda: on(WHOLE, easy(order="sjf", preempt={"by": "priority", "grace_s": 5})),
     "suspending": lambda: on(WHOLE, easy(order="sjf", preempt={"by": "priority", "how": "suspend"})),

@@ -82,7 +82,7 @@ def compiled(function: Callable[..., float], reads: tuple[int, ...]) -> Filler:
                     values[j] = columns[places[j], rows[i]]
             keys[i] = np.inf
             try:
-                key = float(score(*to_fixed_tuple(values, count)))
+                key = float(1.0 * score(*to_fixed_tuple(values, count)))  # it may be a truth
                 if not np.isnan(key):
                     keys[i] = key
             except Exception:

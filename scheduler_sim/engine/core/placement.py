@@ -20,8 +20,8 @@ def judged_time(core: Core, placement: int) -> int:
     return max(it.duration, 1) if core.rules.by_run else it.limit
 
 
-@part
+@question
 def cost_of(core: Core, placement: int) -> float:
-    """Nodes x cost of a node x limit."""
+    """What the placements of a job are ranked by: nodes x cost of a node x limit."""
     it = core.placements[placement]
     return it.nodes * core.pools[it.module].cost * it.limit

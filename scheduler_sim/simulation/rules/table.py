@@ -30,6 +30,8 @@ RULES = {
     "calls": "calls.Calls",
     "holds": "holds.Holds",
     "own_scheduler": "own_scheduler.OwnScheduler",
+    "vetoes": "vetoes.Vetoes",
+    "placement_ranks": "placement_ranks.PlacementRanks",
     "checkpoints": "checkpoints.Checkpoints",
     "holes": "holes.Holes",
     "making_room": "making_room.MakingRoom",
@@ -40,19 +42,9 @@ RULES = {
 """Parts of the core, and what writes their numbers; each looks at what those before it have written."""
 
 
-OF_OTHERS = ("holes", "suspending", "leaves", "own_scheduler")
+OF_OTHERS = ("holes", "suspending", "leaves", "own_scheduler", "vetoes", "placement_ranks")
 OF_SLURM = (
-    *(
-        "slurm",
-        "gang",
-        "preemption",
-        "outages",
-        "topology",
-        "named_nodes",
-        "cons_tres",
-        "rows",
-        "reservations",
-    ),
+    *("slurm", "gang", "preemption", "outages", "topology", "named_nodes", "cons_tres", "rows"),
     *("reservations", "node_weights", "resource_limits"),
 )
 

@@ -92,10 +92,11 @@ def count_unit(core: UnitsCore, row: int, sign: int) -> None:
 
 @part
 def set_eligible(core: UnitsCore, row: int, time: int) -> None:
-    """Since when its unit may start, -1 = not yet."""
+    """Since when its unit may start, -1 = not yet; those that start later get times of their own then."""
     unit = core.coscheduling.unit[core.coscheduling.member[row].unit]
     for i in range(unit.first, unit.last):
-        core.jobs[core.coscheduling.member_rows[i]].eligible = time
+        one = core.coscheduling.member_rows[i]
+        core.jobs[one].eligible = time if core.coscheduling.member[one].offset == 0 else -1
 
 
 @on(set_aside_again, "coscheduling", unless="slurm")

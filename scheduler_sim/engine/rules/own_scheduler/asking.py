@@ -32,6 +32,9 @@ DONE, NOT_NOW = 1, 0
 NOT_PENDING, RUNS, OVER, IS_HELD, NOT_ITS_PLACEMENT, IN_THE_PAST, TOO_MANY, NO_JOB = range(-1, -9, -1)
 """What becomes of what is asked for; what is negative can never be lawful."""
 
+EARLIEST, BEFORE_ALL = -1, -2
+"""A time to reserve for: the earliest there is, and one before any."""
+
 
 class AskingCore(OwnCore, NodePlanCore):
     """A core with all that a plan may have to look at."""
@@ -157,11 +160,11 @@ def earliest_start(core: AskingCore, row: int, placement: int) -> int:
 
 @part
 def reserve(core: AskingCore, row: int, placement: int, at: int) -> int:
-    """Plan a job from ``at`` on, -1 = at the earliest; returns when, INF if it does not fit then."""
+    """Plan a job from ``at`` on, or at the EARLIEST; returns when, INF if it does not fit then."""
     answer = may_be_asked_of(core, row, placement)
     if answer < 0:
         return answer
-    if at >= 0 and at < core.clock.now:
+    if at != EARLIEST and at < core.clock.now:
         return IN_THE_PAST
     _make_plan(core)
     _take_back(core, row)

@@ -11,6 +11,8 @@ from scheduler_sim.engine.core.state import WAITING
 from scheduler_sim.engine.rules.own_scheduler.taught.kinds import (
     JobsIterator,
     JobsType,
+    PlacementsIterator,
+    PlacementsType,
     QueueType,
     RunningType,
 )
@@ -45,6 +47,33 @@ def _next(context: Any, builder: Any, signature: Any, arguments: Any, result: An
     result.yield_(job._getvalue())
 
 
+def _placements(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    kind = signature.args[0]
+    of = cgutils.create_struct_proxy(kind)(context, builder, value=arguments[0])
+    bounds = types.UniTuple(types.int64, 2)(kind.core, types.int64)
+    found = context.compile_internal(builder, placements_between, bounds, (of.core, of.number))
+    made = cgutils.create_struct_proxy(signature.return_type)(context, builder)
+    first, last = cgutils.unpack_tuple(builder, found, 2)
+    made.core, made.place, made.last = of.core, cgutils.alloca_once_value(builder, first), last
+    return made._getvalue()
+
+
+def _next_placement(context: Any, builder: Any, signature: Any, arguments: Any, result: Any) -> None:
+    kind = signature.args[0]
+    it = cgutils.create_struct_proxy(kind)(context, builder, value=arguments[0])
+    place = builder.load(it.place)
+    builder.store(builder.add(place, context.get_constant(types.int64, 1)), it.place)
+    result.set_valid(builder.icmp_signed("<", place, it.last))
+    placement = cgutils.create_struct_proxy(kind.yield_type)(context, builder)
+    placement.core, placement.number = it.core, place
+    result.yield_(placement._getvalue())
+
+
+def placements_between(core: Any, number: int) -> tuple[int, int]:
+    """The first placement of a job, and one behind its last."""
+    return core.jobs[number].first, core.jobs[number].last
+
+
 def next_waiting(core: Any, module: int, place: int) -> tuple[int, int, int]:
     """The next job that waits, from a place of the queue on; -1 if there is none."""
     head, tail = core.queue.at.head, core.queue.at.tail
@@ -74,12 +103,14 @@ def next_running(core: Any, module: int, place: int) -> tuple[int, int, int]:
 
 for _kind in (QueueType, RunningType):
     lower_builtin("getiter", _kind)(_iterator)
+lower_builtin("getiter", PlacementsType)(_placements)
+lower_builtin("iternext", PlacementsIterator)(iternext_impl(RefType.UNTRACKED)(_next_placement))
 lower_builtin("iternext", JobsIterator)(iternext_impl(RefType.UNTRACKED)(_next))
 
 
 def count(jobs: Any) -> Any:
-    """The number of jobs that wait, or run."""
-    if not isinstance(jobs, JobsType):
+    """The number of jobs that wait, or run, or of placements."""
+    if not isinstance(jobs, JobsType | PlacementsType):
         return None
 
     def counted(jobs: Any) -> int:

@@ -13,6 +13,7 @@ from numba.extending import register_jitable
 from scheduler_sim.engine.compiler.compile import AS_PARTS
 from scheduler_sim.engine.core.state import RUNNING
 from scheduler_sim.engine.rules.own_scheduler.asking import (
+    BEFORE_ALL,
     NOT_NOW,
     earliest_start,
     fits_now,
@@ -25,10 +26,12 @@ from scheduler_sim.engine.rules.own_scheduler.asking import (
 from scheduler_sim.engine.rules.own_scheduler.taught.kinds import (
     FreeType,
     JobType,
+    PlacementType,
     ViewType,
     core_of,
     free_of,
     number_of,
+    placements_at,
     queue_of,
     running_of,
 )
@@ -147,6 +150,26 @@ def _limit(job: Any) -> Any:
     return core_of(job).placements[placement_of(job)].limit
 
 
+@_attribute(JobType, "placements")
+def _placements(job: Any) -> Any:
+    return placements_at(core_of(job), number_of(job))
+
+
+@_attribute(PlacementType, "module")
+def _module_of_placement(placement: Any) -> Any:
+    return core_of(placement).placements[number_of(placement)].module
+
+
+@_attribute(PlacementType, "nodes")
+def _nodes_of_placement(placement: Any) -> Any:
+    return core_of(placement).placements[number_of(placement)].nodes
+
+
+@_attribute(PlacementType, "limit")
+def _limit_of_placement(placement: Any) -> Any:
+    return core_of(placement).placements[number_of(placement)].limit
+
+
 @_attribute(JobType, "planned_end")
 def _planned_end(job: Any) -> Any:
     it = core_of(job).jobs[number_of(job)]
@@ -158,36 +181,65 @@ def _planned_end(job: Any) -> Any:
 # -- what it may do
 
 
+def number_or_any(placement: Any) -> int:
+    """The row of a placement, -1 for any."""
+    raise NotImplementedError
+
+
+def time_or_earliest(at: Any) -> int:
+    """A time, -1 for the earliest there is."""
+    raise NotImplementedError
+
+
+def _is_none(kind: Any) -> bool:
+    return kind is None or isinstance(kind, types.NoneType | types.Omitted)
+
+
+def _number_or_any(placement: Any) -> Any:
+    return (lambda placement: -1) if _is_none(placement) else (lambda placement: number_of(placement))
+
+
+def _time_or_earliest(at: Any) -> Any:
+    return (lambda at: -1) if _is_none(at) else (lambda at: at if at >= 0 else BEFORE_ALL)
+
+
+overload(number_or_any, **TAUGHT)(_number_or_any)
+overload(time_or_earliest, **TAUGHT)(_time_or_earliest)
+
+
 @_method(ViewType, "fits")
-def _fits(view: Any, job: Any) -> Any:
-    return lambda view, job: fits_now(core_of(view), number_of(job), -1)
+def _fits(view: Any, job: Any, placement: Any = None) -> Any:
+    def fits(view: Any, job: Any, placement: Any = None) -> Any:
+        return fits_now(core_of(view), number_of(job), number_or_any(placement))
+
+    return fits
 
 
 @_method(ViewType, "start")
-def _start(view: Any, job: Any) -> Any:
-    def start(view: Any, job: Any) -> Any:
-        return lawful(view, number_of(job), start_now(core_of(view), number_of(job), -1)) > NOT_NOW
+def _start(view: Any, job: Any, placement: Any = None) -> Any:
+    def start(view: Any, job: Any, placement: Any = None) -> Any:
+        answer = start_now(core_of(view), number_of(job), number_or_any(placement))
+        return lawful(view, number_of(job), answer) > NOT_NOW
 
     return start
 
 
 @_method(ViewType, "earliest_start")
-def _earliest_start(view: Any, job: Any) -> Any:
-    def earliest(view: Any, job: Any) -> Any:
-        return lawful(view, number_of(job), earliest_start(core_of(view), number_of(job), -1))
+def _earliest_start(view: Any, job: Any, placement: Any = None) -> Any:
+    def earliest(view: Any, job: Any, placement: Any = None) -> Any:
+        answer = earliest_start(core_of(view), number_of(job), number_or_any(placement))
+        return lawful(view, number_of(job), answer)
 
     return earliest
 
 
 @_method(ViewType, "reserve")
-def _reserve(view: Any, job: Any, at: Any = None) -> Any:
-    def at_earliest(view: Any, job: Any, at: Any = None) -> Any:
-        return lawful(view, number_of(job), reserve(core_of(view), number_of(job), -1, -1))
+def _reserve(view: Any, job: Any, at: Any = None, placement: Any = None) -> Any:
+    def reserve_then(view: Any, job: Any, at: Any = None, placement: Any = None) -> Any:
+        time, which = time_or_earliest(at), number_or_any(placement)
+        return lawful(view, number_of(job), reserve(core_of(view), number_of(job), which, time))
 
-    def from_then(view: Any, job: Any, at: Any = None) -> Any:
-        return lawful(view, number_of(job), reserve(core_of(view), number_of(job), -1, max(at, 0)))
-
-    return at_earliest if at is None or isinstance(at, types.NoneType | types.Omitted) else from_then
+    return reserve_then
 
 
 @_method(ViewType, "wake_at")
