@@ -191,6 +191,11 @@ def _notes(
     if unexplained and rules.scheme.passing and not rules.kept_back:
         scheme = rules.scheme
         notes.append(f"What may pass a blocked component under {scheme.name}: {scheme.passing}.")
+    if rules.vetoes:
+        notes.append(
+            "At which times it might not start, by the policy's may_start, a function of the user's own, is"
+            " in no result; what it waited then counts for priority."
+        )
     recorded = next(wait.seconds for wait in waits if wait.kind == "resources")
     if recorded != resources:
         notes.append(

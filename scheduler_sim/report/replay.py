@@ -47,6 +47,7 @@ class Rules:
     extra_rule: bool
     candidate_time: str
     shadow: str
+    vetoes: bool
 
     @classmethod
     def of(cls, policy: Mapping[str, Any]) -> Rules:
@@ -57,17 +58,19 @@ class Rules:
             order = MULTIFACTOR
         scheme = BY_NAME.get(backfill, Scheme.unknown(backfill))
         depth = int(policy.get("depth") or scheme.depth)
-        extra_rule = policy.get("extra_rule")
+        extra_rule, vetoes = policy.get("extra_rule"), bool(policy.get("may_start"))
+        kept_back: KeptBack = "plan" if depth > 1 else scheme.kept_back
         return cls(
             order=order,
             scheme=scheme,
-            kept_back="plan" if depth > 1 else scheme.kept_back,
+            kept_back="" if vetoes else kept_back,
             depth=NEVER if depth < 0 else depth,
             replan=str(policy.get("replan") or "scratch"),
             candidate_order=policy.get("backfill_order") or order,
             extra_rule=True if extra_rule is None else bool(extra_rule),
             candidate_time=str(policy.get("candidate_time") or "limit"),
             shadow=str(policy.get("shadow") or "dynamic"),
+            vetoes=vetoes,
         )
 
     def among(self, priorities: Collection[int]) -> Rules:

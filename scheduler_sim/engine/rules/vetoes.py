@@ -20,7 +20,7 @@ from scheduler_sim.engine.core.moments import event_due, pass_begins
 from scheduler_sim.engine.core.queue import entry_of
 from scheduler_sim.engine.core.records import Floats, Ints, Record, one
 from scheduler_sim.engine.core.state import WAITING, Core, Filler
-from scheduler_sim.engine.core.waiting import add_newcomer, withdraw
+from scheduler_sim.engine.core.waiting import add_newcomer, settle_wait, withdraw
 
 ASK_AGAIN = 12 * KIND
 """Event: a minute begins, and some jobs may not start."""
@@ -105,7 +105,8 @@ def _kept(core: VetoesCore, rows: Ints, first: int, last: int) -> int:
 
 @part
 def _set_aside(core: VetoesCore, row: int) -> None:
-    """A job may not start now, and has no reservation."""
+    """A job may not start now, and has no reservation; until it may, it does not wait for nodes."""
+    settle_wait(core, row)
     if core.jobs[row].reserved_placement >= 0:
         withdraw(core, row)
     for module in range(core.clock.modules):
