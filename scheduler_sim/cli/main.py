@@ -31,6 +31,9 @@ FAILURE, BAD_INPUT, INTERRUPTED, TERMINATED = 1, 2, 130, 143
 NO_NAME = (errno.ENAMETOOLONG, errno.ELOOP, errno.ENOTDIR)
 """What the system says of a name that nothing can have: bad input, as an unknown file is."""
 
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+"""What it says of a full disk."""
+
 TOO_LARGE = "is too large for the memory of this machine; nothing was written"
 
 COMMANDS = (run, study, report, generate, fit, convert, inspect, explain, compare, predict)
@@ -65,16 +68,22 @@ def main(argv: Sequence[str] | None = None) -> int:
         kept = str(stop) or "nothing was written"
         return _ended(stop, f"interrupted: {kept}", INTERRUPTED)
     except BrokenPipeError:
-        # Whoever read our output has seen enough: let the last flush go nowhere.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _print_no_more()  # whoever read our output has seen enough
     except MemoryError as error:
         return _ended(error, f"the input {TOO_LARGE}", BAD_INPUT)
     except OSError as error:
+        if error.filename is None and error.errno in NO_ROOM:
+            _print_no_more()
         return _ended(error, _told(error), BAD_INPUT if error.errno in NO_NAME else FAILURE)
     except Exception as error:
         told = f"internal error, please report it: {type(error).__name__}: {error}"
         return _ended(error, f"{told} (set {DEBUG}=1 for the traceback)", FAILURE)
     return 0
+
+
+def _print_no_more() -> None:
+    """Let what is still to be printed go nowhere: Python would fail over it once more at its end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def parser() -> argparse.ArgumentParser:
@@ -133,7 +142,7 @@ def _remark(text: str, *, quiet: bool) -> None:
 
 def _told(error: OSError) -> str:
     """Say what could not be read or written, of a full disk which one; what has no name is what we print."""
-    if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+    if error.errno in NO_ROOM:
         what, place = error.filename or "what is printed", error.filename or os.path.realpath("/dev/stdout")
         return str(cannot_write(what, error, place))
     return f"{error.filename}: {error.strerror or error}" if error.filename else str(error.strerror or error)

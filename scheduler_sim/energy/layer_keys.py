@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, Field, field_serializer
 
 from scheduler_sim.config.keys import Keys
 from scheduler_sim.config.value import (
+    NO_LIMIT,
     Amount,
     Check,
     Count,
@@ -97,6 +98,10 @@ class TimeoutKeys(Keys):
 
     timeout_s: Duration = Field(description="how long a node is idle before it is switched off")
     min_awake: Count = Field(default=0, description="idle nodes of each module that are kept on")
+
+    @field_serializer("timeout_s")
+    def _spelt(self, timeout_s: int | None) -> int | str:
+        return NO_LIMIT[0] if timeout_s is None else timeout_s
 
 
 class IdleOffKeys(TimeoutKeys):

@@ -10,10 +10,14 @@ from collections import Counter, namedtuple
 from collections.abc import Callable, Mapping
 from functools import cached_property
 from importlib import import_module
+from operator import attrgetter
 from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
+import numpy as np
+
 from scheduler_sim.engine import rules, schemes
+from scheduler_sim.engine.core import records
 from scheduler_sim.engine.core.allocation import Sizes, blank_core
 from scheduler_sim.engine.core.hooks import ABSENT, is_absent
 from scheduler_sim.engine.core.jit import COMPILED, before_compiling
@@ -226,9 +230,24 @@ def _blank_part(rule: Rule, need: Any) -> Any:
     return getattr(import_module(f"{rules.__name__}.{file}"), function)(need)
 
 
+def used(core: Core) -> dict[str, int]:
+    """Return how far the tables are filled that are room for more, along their last dimension, by name."""
+    clock, profiles = core.clock, np.asarray(core.pools)["profile_size"]
+    filled = {"heap": clock.events, "profile": profiles.max(initial=0)}
+    filled |= dict.fromkeys(("timeline", "idle_rows", "shared_nodes.rows"), clock.rows)
+    return {name: int(so_far) for name, so_far in filled.items() if has(core, name.partition(".")[0])}
+
+
+def copied(core: FullCore) -> FullCore:
+    """Return a core with tables and records of its own, which hold what those of this one hold."""
+    tables = [(attrgetter(name)(core), so_far) for name, so_far in used(core).items()]
+    known = {id(table): records.room_copied(table, so_far) for table, so_far in tables}
+    return cast(FullCore, records.copied(core, known))
+
+
 def has(core: Core, part: str) -> bool:
     """Tell whether a core has a part."""
     return not is_absent(getattr(core, part))
 
 
-__all__ = ["PASSES", "FullCore", "Needs", "Sizes", "blank", "hang_in", "has"]
+__all__ = ["PASSES", "FullCore", "Needs", "Sizes", "blank", "copied", "hang_in", "has", "used"]

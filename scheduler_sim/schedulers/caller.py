@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ctypes
+from copy import deepcopy
 from pathlib import Path
 from traceback import extract_tb
-from typing import Any, cast
+from typing import Any, Self, cast
 
 from scheduler_sim.engine.core import loop
 from scheduler_sim.engine.core.calling import PROTOTYPE
@@ -16,7 +17,6 @@ from scheduler_sim.errors import ConfigError
 from scheduler_sim.schedulers.job import Jobs
 from scheduler_sim.schedulers.unlawful import UnlawfulError
 from scheduler_sim.schedulers.view import View
-from scheduler_sim.system.system import System
 
 TOLD = {SUBMITTED: "on_submit", ENDED: "on_end", STARTED: "on_start"}
 """Which method is told of what."""
@@ -34,8 +34,28 @@ class Caller:
     trace : the jobs it is shown
     """
 
-    def __init__(self, scheduler: Any, system: System) -> None:
-        self.scheduler, self.trace = scheduler, Jobs(system)
+    def __init__(self, scheduler: Any, trace: Jobs) -> None:
+        self.scheduler, self.trace, self._view = scheduler, trace, View(trace)
+
+    def copied(self) -> Self:
+        """Return what calls a copy of the scheduler, as it is now, in a copy of the simulation.
+
+        Raises ConfigError for one that cannot be copied.
+        """
+        trace = self.trace.copied()
+        view = View(trace)
+        try:
+            scheduler = deepcopy(self.scheduler, {id(self.trace): trace, id(self._view): view})
+        except Exception as error:  # whatever the user's object raises
+            name = type(self.scheduler).__name__
+            raise ConfigError(f"branch: {name} cannot be copied: {type(error).__name__}: {error}") from error
+        made = type(self)(scheduler, trace)
+        made._view = view
+        return made
+
+    def look_at(self, core: FullCore) -> None:
+        """Be at this core, which is a copy of that it was at."""
+        self.trace.core = core
 
     def drive(self, core: FullCore, until: int, steps: int) -> None:
         """Let the loop work, as ``loop.drive``.
@@ -72,9 +92,8 @@ class Caller:
 class PythonCaller(Caller):
     """Calls a scheduler that is written in Python."""
 
-    def __init__(self, scheduler: Any, system: System) -> None:
-        super().__init__(scheduler, system)
-        self._view = View(self.trace)
+    def __init__(self, scheduler: Any, trace: Jobs) -> None:
+        super().__init__(scheduler, trace)
         self._tells = {kind: getattr(scheduler, name, None) for kind, name in TOLD.items()}
         self._hears = any(self._tells.values())
         self._error: BaseException | None = None

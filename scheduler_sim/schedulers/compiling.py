@@ -13,8 +13,8 @@ import numpy as np
 from scheduler_sim.engine.rules.own_scheduler.taught.schedulers import address_field, address_for, kind_of
 from scheduler_sim.errors import ConfigError
 from scheduler_sim.schedulers.caller import TOLD, Caller, file_of, shown
+from scheduler_sim.schedulers.job import Jobs
 from scheduler_sim.schedulers.unlawful import refused
-from scheduler_sim.system.system import System
 
 PLACE = re.compile(r"at (\S+) \((\d+)\)")
 """How Numba names a line."""
@@ -36,8 +36,8 @@ _ADDRESSES: dict[Any, int] = {}
 class CompiledCaller(Caller):
     """Calls the compiled methods of a scheduler, which has the state it came to when the loop returns."""
 
-    def __init__(self, scheduler: Any, system: System) -> None:
-        super().__init__(scheduler, system)
+    def __init__(self, scheduler: Any, trace: Jobs) -> None:
+        super().__init__(scheduler, trace)
         self._state = State(scheduler)
         self._same = _code_of_class(type(scheduler)), *self._state.shape
 

@@ -119,6 +119,12 @@ class Jobs:
         self._chunks: list[tuple[int, Workload, Placements]] = []
         self._made: dict[int, Job] = {}
 
+    def copied(self) -> Jobs:
+        """Return the same jobs, of whom nobody has looked at any yet."""
+        made: Jobs = object.__new__(type(self))
+        made.modules, made._chunks, made._made = self.modules.copy(), self._chunks.copy(), {}
+        return made
+
     def add(self, first: int, workload: Workload, placements: Placements) -> None:
         """Jobs from row ``first`` of the core on."""
         self._chunks.append((first, workload, placements))

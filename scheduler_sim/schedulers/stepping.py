@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 from scheduler_sim.engine.core.state import UNTIL
 from scheduler_sim.engine.engine import FullCore
 from scheduler_sim.engine.schemes.own_scheduler import go_to_pass, leave_pass
 from scheduler_sim.schedulers.caller import Caller
+from scheduler_sim.schedulers.job import Jobs
 from scheduler_sim.schedulers.view import View
-from scheduler_sim.system.system import System
 
 
 class Stepped:
@@ -28,10 +28,21 @@ class SteppedCaller(Caller):
     view : the pass in which it stands; None where it stands in none
     """
 
-    def __init__(self, scheduler: Any, system: System) -> None:
-        super().__init__(scheduler, system)
-        self._view = View(self.trace)
+    def __init__(self, scheduler: Any, trace: Jobs) -> None:
+        super().__init__(scheduler, trace)
         self.view: View | None = None
+
+    def copied(self) -> Self:
+        """Return one that stands in the same pass."""
+        made = super().copied()
+        made.view = None if self.view is None else made._view
+        return made
+
+    def look_at(self, core: FullCore) -> None:
+        """Be at this core, in the pass in which it stands."""
+        super().look_at(core)
+        if self.view is not None:
+            self.view.look_at(core)
 
     def drive(self, core: FullCore, until: int, steps: int) -> None:
         """Leave the pass in which it stands; go to the next with jobs that wait, if there is one."""

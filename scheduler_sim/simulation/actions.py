@@ -6,9 +6,8 @@ changes first, then what is done to single components, then submissions (rule 1)
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
-from math import floor
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,10 +15,11 @@ import simpy
 
 from scheduler_sim.energy.accounting import MILLI, MOST_MILLIWATTS
 from scheduler_sim.engine.core import state as slot
-from scheduler_sim.engine.engine import FullCore, has
+from scheduler_sim.engine.engine import has
 from scheduler_sim.errors import ConfigError, InputError, did_you_mean
 from scheduler_sim.placement.placements import Placements
 from scheduler_sim.policy.policy import Policy
+from scheduler_sim.simulation.awaiting import Awaiting
 from scheduler_sim.simulation.load import Loader
 from scheduler_sim.simulation.lost import LostRun
 from scheduler_sim.simulation.node_events import Happening, NodeEvents
@@ -35,44 +35,28 @@ from scheduler_sim.workload.table import Workload
 
 if TYPE_CHECKING:
     from scheduler_sim.applications.models import Models
-    from scheduler_sim.simulation.power_cap import PowerCap
 
 CHANGED_LIMITS = "with models: a limit that changes would be one for all modules"
 """Why limits do not change where run times differ by module."""
 
 
-class Actions:
+class Actions(Awaiting):
     """The half of a Simulation that the outside acts on."""
 
-    env: simpy.Environment
     system: System
     workload: Workload
     policy: Policy
     models: Models | None
-    _core: FullCore
     _placements: Placements
+    _placed: Callable[[Workload], Placements]
     _loader: Loader
     _seed: int
-    _cap: PowerCap | None
-
-    def _schedule_step(self) -> None:
-        raise NotImplementedError
-
-    def _at(
-        self,
-        time: float,
-        then: Callable[[simpy.Event], None] | None = None,
-        priority: Any = simpy.events.NORMAL,
-    ) -> simpy.Event:
-        raise NotImplementedError
-
-    def _expand(self, workload: Workload) -> Placements:
-        raise NotImplementedError
+    _waiting_for: dict[int, list[tuple[bool, simpy.Event]]]
 
     def _prepare_actions(self) -> None:
         self._streams: dict[str, np.random.Generator] = {}
         self._submissions = Submissions(
-            self._loader, self._expand, self.workload, self._placements, self.models
+            self._loader, self._placed, self.workload, self._placements, self.models
         )
         self._lost: list[LostRun] = []
         self._suspended: list[Suspended] = []
@@ -81,13 +65,12 @@ class Actions:
         self._changes: list[Change] = []
         self._events = NodeEvents(self.system, self._outages)
         self._happening: list[Happening] = []
-        self._stated_to_come = 0  # begins and ends of events of the system
+        self._returning: list[Change] = []  # announced, by when they were; some may have been resumed since
         self._requests = Requests(self._submissions, self._loader, self._lost)
         self._operations = Operations(self._loader, self._submissions, self._lost, self._requests)
         self._operating: list[Operation] = []
         self._reservations = self._loader.reservations
         self._reserving = False
-        self._waiting_for: dict[int, list[tuple[bool, simpy.Event]]] = {}
 
     # Names are looked up for processes that act only: a million of them cost time and memory.
 
@@ -305,10 +288,6 @@ class Actions:
 
     # -- the core's turn ---------------------------------------------------------------------
 
-    def _now(self) -> int:
-        """The instant: whole seconds, also where SimPy's clock went through fractions."""
-        return floor(self.env.now + 1e-6)
-
     def _has_actions(self) -> bool:
         noted = self._happening or self._changes or self._reserving or self._operating
         return bool(noted or self._submissions.noted)
@@ -320,7 +299,8 @@ class Actions:
         for change in self._changes:
             self._core, coming = self._outages.carry_out(self._core, change)
             if coming is not None:
-                self.env.process(self._return(coming))
+                self._returning.append(coming)
+                self._await_return(coming)
         if self._submissions.noted:
             self._append_submissions()
         self._reserve()
@@ -329,18 +309,6 @@ class Actions:
         self._core = self._loader.scheme.put(self._core)
         self._changes, self._operating, self._happening = [], [], []
         self._core.clock.pass_requested = 1
-
-    def _await_reservations(self) -> None:
-        """Come back when there is something to do about advance reservations."""
-        if self._reservations is None or (time := self._reservations.due()) >= slot.INF:
-            return
-
-        def come_back(_: simpy.Event) -> None:
-            if self._reservations is not None and self._reservations.due() <= self._now():
-                self._reserving = True
-                self._schedule_step()
-
-        self._at(time, come_back)
 
     def _reserve(self) -> None:
         """Do what is due about advance reservations."""
@@ -357,32 +325,14 @@ class Actions:
             if row in self._waiting_for:
                 self._core.jobs["watch"][row] = 1
 
-    def _return(self, coming: Change) -> Any:
-        """Bring nodes back at the announced instant."""
-        yield self.env.timeout(int(coming.until or 0) - self.env.now)
-        self._note(coming)
-
     def _change(self, kind: str, module: str, nodes: int, until: int | None) -> None:
         nodes = _whole("nodes", nodes, 1)
         if until is not None:
             until = _whole("until, which must be later than now", until, self._now() + 1)
         self._note(Change(kind, self.system.module_index(module), nodes, until))
 
-    def _play(self, happening: Iterator[Happening]) -> Any:
-        """Let node events happen when they are due, those that are past at once."""
-        for one in happening:
-            if one.time > self.env.now:
-                yield self.env.timeout(one.time - self.env.now)
-            self._stated_to_come -= one.number < len(self.system.events)
-            self._happening.append(one)
-            self._schedule_step()
-
     def _operate(self, kind: str, component_id: int, value: int = 0) -> None:
         self._operating.append(Operation(kind, self._row(component_id), value))
-        self._schedule_step()
-
-    def _note(self, change: Change) -> None:
-        self._changes.append(change)
         self._schedule_step()
 
     def _row(self, component_id: int) -> int:

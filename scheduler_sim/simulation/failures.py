@@ -34,29 +34,36 @@ ALONE, RACK = "node failure", "rack failure"
 """Reasons of the events."""
 
 
-def failures(system: System, seed: int, start: int = 0) -> Iterator[NodeEvent]:
-    """Yield the failures of a system from an instant on (s on the trace's clock), in order of time, for ever.
+class Failures(Iterator[NodeEvent]):
+    """The failures of a system from an instant on (s on the trace's clock), in order of time, for ever.
 
-    Raises ConfigError once more nodes have failed than a run may have.
+    How far they have come is their state alone: a copy of it goes on as they do. ``next`` raises ConfigError
+    once more nodes have failed than a run may have.
     """
-    counts: dict[str, int] = {}
-    sources = []
-    for keys in system.failures:
-        module = system.modules[0] if keys.module is None else system.module(keys.module)
-        number = counts[module.name] = counts.get(module.name, 0) + 1
-        if keys.mtbf is not None:
-            drawn = _Drawn(keys, module.name, module.nodes, seed, f"failures/{module.name}/{number}")
-            sources.append(drawn.events(start))
-    outages = 0
-    for event in heapq.merge(*sources, key=lambda event: event.time):
-        outages += len(event.nodes)
-        if outages > MOST_OUTAGES:
+
+    def __init__(self, system: System, seed: int, start: int = 0) -> None:
+        counts: dict[str, int] = {}
+        self._sources: list[_Drawn] = []
+        for keys in system.failures:
+            module = system.modules[0] if keys.module is None else system.module(keys.module)
+            number = counts[module.name] = counts.get(module.name, 0) + 1
+            if keys.mtbf is not None:
+                purpose = f"failures/{module.name}/{number}"
+                self._sources.append(_Drawn(keys, module.name, module.nodes, seed, purpose, start))
+        self._outages = 0
+
+    def __next__(self) -> NodeEvent:
+        if not self._sources:
+            raise StopIteration
+        event = min(self._sources, key=lambda source: source.due).take()
+        self._outages += len(event.nodes)
+        if self._outages > MOST_OUTAGES:
             raise ConfigError(
                 f"system.failures: found more than {MOST_OUTAGES:,} nodes that fail by {event.time} s, and"
                 " jobs that still wait for their end; allowed: a longer mtbf, jobs that checkpoint, or"
                 " requeue: false"
             )
-        yield event
+        return event
 
 
 def drawn_failures(system: System, until: int, *, seed: int = 0, start: int = 0) -> list[NodeEvent]:
@@ -68,7 +75,7 @@ def drawn_failures(system: System, until: int, *, seed: int = 0, start: int = 0)
     seed : of the run.
     start : the first submission of its trace, s; 0 without one.
     """
-    return list(takewhile(lambda event: int(event.time) < until, failures(system, seed, start)))
+    return list(takewhile(lambda event: int(event.time) < until, Failures(system, seed, start)))
 
 
 def refuse_too_many(system: System, seconds: int) -> None:
@@ -84,39 +91,54 @@ def refuse_too_many(system: System, seconds: int) -> None:
 
 
 class _Drawn:
-    """The failures of the nodes of one module, by one model."""
+    """The failures of the nodes of one module, by one model, in order of time.
 
-    def __init__(self, keys: FailureKeys, module: str, nodes: int, seed: int, purpose: str) -> None:
+    Nodes that have failed once are in ``_again``, by when they do next; ``_first`` has when they do at first.
+    """
+
+    def __init__(
+        self, keys: FailureKeys, module: str, nodes: int, seed: int, purpose: str, start: int
+    ) -> None:
         self._keys, self._module, self._nodes = keys, module, nodes
         self._times, self._repairs, self._racks = (
             stream(seed, f"{purpose}/{what}") for what in ("times", "repairs", "racks")
         )
         self._power = 1 / keys.weibull_shape
         self._scale = float(keys.mtbf or 0) / gamma(1 + self._power)
+        self._first = start + self._first_times()
+        self._order, self._failed = np.argsort(self._first, kind="stable"), 0
+        self._again: list[tuple[float, int]] = []
 
-    def events(self, start: int) -> Iterator[NodeEvent]:
-        """Yield them in order of time."""
-        first = start + self._first_times()
-        order, failed = np.argsort(first, kind="stable"), 0  # nodes that have failed once are in the heap
-        again: list[tuple[float, int]] = []
-        while True:
-            if failed < self._nodes and (not again or first[order[failed]] <= again[0][0]):
-                time, node = float(first[order[failed]]), int(order[failed])
-                failed += 1
-            else:
-                time, node = heapq.heappop(again)
-            outage = _repair(self._keys.repair, self._repairs)
-            whole = self._racks.random() < self._keys.rack_share
-            nodes = tuple(self._keys.rack_of(node, self._nodes)) if whole else (node,)
-            begin = ceil(time)
-            reason = RACK if whole else ALONE
-            yield NodeEvent(
-                *(begin, DOWN, self._module, nodes, len(nodes), begin + round(outage)),
-                requeue=self._keys.requeue,
-                reason=reason,
-            )
-            served = self._scale * self._times.standard_exponential() ** self._power
-            heapq.heappush(again, (time + outage + served, node))
+    @property
+    def due(self) -> int:
+        """When the next is, s."""
+        return ceil(self._next_first() if self._is_first() else self._again[0][0])
+
+    def take(self) -> NodeEvent:
+        """Draw the next."""
+        if self._is_first():
+            time, node = self._next_first(), int(self._order[self._failed])
+            self._failed += 1
+        else:
+            time, node = heapq.heappop(self._again)
+        outage = _repair(self._keys.repair, self._repairs)
+        whole = self._racks.random() < self._keys.rack_share
+        nodes = tuple(self._keys.rack_of(node, self._nodes)) if whole else (node,)
+        begin = ceil(time)
+        served = self._scale * self._times.standard_exponential() ** self._power
+        heapq.heappush(self._again, (time + outage + served, node))
+        return NodeEvent(
+            *(begin, DOWN, self._module, nodes, len(nodes), begin + round(outage)),
+            requeue=self._keys.requeue,
+            reason=RACK if whole else ALONE,
+        )
+
+    def _is_first(self) -> bool:
+        """Whether the next is a node that has not failed before."""
+        return self._failed < self._nodes and (not self._again or self._next_first() <= self._again[0][0])
+
+    def _next_first(self) -> float:
+        return float(self._first[self._order[self._failed]])
 
     def _first_times(self) -> np.ndarray:
         """How long each node is in service yet: a uniform part of an interval, long ones rather met (s)."""

@@ -8,7 +8,7 @@ import numpy as np
 
 from scheduler_sim.engine.core import loop as drive
 from scheduler_sim.engine.core.hooks import is_absent
-from scheduler_sim.engine.core.records import room
+from scheduler_sim.engine.core.records import room, rows
 from scheduler_sim.engine.core.state import Release, Step
 from scheduler_sim.engine.engine import FullCore, Needs, Sizes, blank, has
 
@@ -49,7 +49,7 @@ def announce(core: FullCore, pool: int, nodes: int, time: int, name: int) -> Ful
 def with_more_releases(core: FullCore) -> FullCore:
     """Return the core with twice the room for planned ends and announced returns."""
     old, steps = core.releases.shape[1], core.profile.shape[1]
-    releases = room(Release, len(core.releases), 2 * old)
+    releases = rows(Release, len(core.releases), 2 * old)
     releases[:, :old] = core.releases
     profile = room(Step, len(core.profile), steps + old)
     profile[:, :steps] = core.profile

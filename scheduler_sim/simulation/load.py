@@ -36,8 +36,7 @@ class Loader:
     def __init__(self, run: Run, scheme: Scheme) -> None:
         self.run, self.scheme = run, scheme
         self._rules = list(rules_of(run))
-        if self.caller:
-            self.scheme = replace(scheme, drive=self.caller.drive)
+        self.be_driven()
         self._rigid, self._used = True, 0
 
     def load(self, workload: Workload, placements: Placements) -> FullCore:
@@ -60,6 +59,12 @@ class Loader:
             if has(core, rule.part):
                 core = rule.write(rule.begin(core, jobs), jobs, found)
         return core
+
+    def pattern(self, scheme: str) -> FullCore:
+        """Return a core with all parts of the run, of this scheme, and next to no room."""
+        resources = len(self.run.amounts)
+        sizes = self._sizes(1, 1, resources)
+        return blank(sizes, self._needs(sizes), scheme)
 
     def append(
         self, core: FullCore, workload: Workload, placements: Placements, edges: Sequence[Sequence[Edge]]
@@ -118,6 +123,13 @@ class Loader:
     def rule(self, part: str) -> Any:
         """Return what writes the numbers of a part, which the run may have."""
         return next(one for one in self._rules if one.part == part)
+
+    def be_driven(self, core: FullCore | None = None) -> None:
+        """Have cores driven by what calls the scheduler of the user's own, where there is one: this, too."""
+        if self.caller:
+            self.scheme = replace(self.scheme, drive=self.caller.drive)
+            if core is not None:
+                self.caller.look_at(core)
 
     @property
     def caller(self) -> Any:

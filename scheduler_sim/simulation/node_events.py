@@ -6,7 +6,7 @@ are taken as the event names: of DOWN drawn among all in service, as `fail` does
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from heapq import heappop, heappush
 from typing import Any, NamedTuple
 
@@ -59,20 +59,56 @@ def happenings(events: Sequence[NodeEvent], unix_start: int | None) -> list[Happ
     return sorted(found)
 
 
-def unfolded(events: Iterable[NodeEvent], first: int) -> Iterator[Happening]:
-    """Yield begins and ends, in the same order, of events that come in order of their begins, in seconds.
+class ToCome:
+    """What is yet to happen to nodes, in order of time: what is stated, and failures as they are drawn.
 
-    They are numbered from ``first``.
+    How far it has come is its state alone: a copy of it goes on as it does.
+
+    Attributes
+    ----------
+    next : what happens next; None: nothing any more
     """
-    to_end: list[Happening] = []
-    for number, event in enumerate(events, first):
-        begin, *end = _begin_and_end(event, number, event.time, event.end)
-        while to_end and to_end[0] < begin:
-            yield heappop(to_end)
-        yield begin
-        for one in end:
-            heappush(to_end, one)
-    yield from sorted(to_end)
+
+    def __init__(self, stated: Sequence[Happening], drawn: Iterator[NodeEvent] | None, first: int) -> None:
+        """``drawn`` come in order of their begins, in seconds; they are numbered from ``first``."""
+        self._stated, self._place = tuple(stated), 0
+        self._drawn, self._number = drawn, first
+        self._unfolded: tuple[Happening, ...] = ()  # the next of those drawn: its begin, and its end
+        self._to_end: list[Happening] = []  # of those drawn that have begun
+        self._draw()
+        self.next = self._earliest()
+
+    @property
+    def stated_to_come(self) -> int:
+        """Begins and ends of stated events that are to come."""
+        return len(self._stated) - self._place
+
+    def take(self) -> Happening:
+        """What was next happens; there is one."""
+        taken = self.next
+        assert taken is not None
+        if self._place < len(self._stated) and taken is self._stated[self._place]:
+            self._place += 1
+        elif taken in self._unfolded[:1]:
+            self._draw()
+        else:
+            heappop(self._to_end)
+        self.next = self._earliest()
+        return taken
+
+    def _draw(self) -> None:
+        """Draw the next event; that before has begun."""
+        for end in self._unfolded[1:]:
+            heappush(self._to_end, end)
+        event = None if self._drawn is None else next(self._drawn, None)
+        self._unfolded = ()
+        if event is not None:
+            self._unfolded = tuple(_begin_and_end(event, self._number, event.time, event.end))
+            self._number += 1
+
+    def _earliest(self) -> Happening | None:
+        stated = self._stated[self._place : self._place + 1]
+        return min((*stated, *self._unfolded[:1], *self._to_end[:1]), default=None)
 
 
 def _begin_and_end(event: NodeEvent, number: int, begin: Any, end: Any) -> Iterator[Happening]:

@@ -43,7 +43,7 @@ class PowerCap:
         nodes = {module.name: module.nodes for module in system.modules}
         self.budget = Budget.of(layer, nodes, unix_start, first)
         self.pool = len(system.modules) + len(system.resources)
-        self._coming = 0  # the next of the changes
+        self._coming = self._told = 0  # the next of the changes: to come true, and to be told
 
     @property
     def changes(self) -> int:
@@ -58,16 +58,22 @@ class PowerCap:
     def put(self, core: FullCore) -> FullCore:
         """Let the core have what is allowed now, and plan with what is known of later; returns the core."""
         milliwatts = self.budget.milliwatts
-        self._coming = int((self.budget.time <= core.clock.now).sum())
+        self._coming = self._told = int((self.budget.time <= core.clock.now).sum())
         core.pools[self.pool].free = milliwatts[self._coming - 1]
         for i in range(self._coming, len(milliwatts)):
             change = int(milliwatts[i] - milliwatts[i - 1])
             core = announce(core, self.pool, change, int(self.budget.time[i]), -1 - i)
         return core
 
-    def instants(self) -> list[int]:
-        """Return when the cap changes, s; as each comes, :meth:`step` is due."""
-        return [int(time) for time in self.budget.time[self._coming :]]
+    @property
+    def due(self) -> int | None:
+        """When the cap changes next of what :meth:`take` has yet to tell, s; None: not any more."""
+        return int(self.budget.time[self._told]) if self._told < len(self.budget.time) else None
+
+    def take(self) -> int:
+        """Return that instant, which has come: once it is carried out :meth:`step` is due."""
+        self._told += 1
+        return int(self.budget.time[self._told - 1])
 
     @property
     def is_to_change(self) -> bool:
@@ -90,5 +96,5 @@ class PowerCap:
         if self.is_to_change:
             raise ConfigError("set_cap: found a cap that changes by a series; allowed: a constant one")
         self.budget = self.budget.changed(time, watts)
-        self._coming = len(self.budget.time)
+        self._coming = self._told = len(self.budget.time)
         return int(self.budget.milliwatts[-1])

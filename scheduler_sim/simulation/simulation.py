@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from heapq import merge
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -26,12 +25,13 @@ from scheduler_sim.placement.table import expand
 from scheduler_sim.policy.policy import Policy
 from scheduler_sim.result.result import Result
 from scheduler_sim.simulation import outcome
-from scheduler_sim.simulation.actions import CHANGED_LIMITS, Actions
+from scheduler_sim.simulation.actions import CHANGED_LIMITS
+from scheduler_sim.simulation.branching import Branching
+from scheduler_sim.simulation.environment import OwnEnvironment
 from scheduler_sim.simulation.lifted import lifted_limits
 from scheduler_sim.simulation.load import Loader
 from scheduler_sim.simulation.lost import preempted_runs
-from scheduler_sim.simulation.node_events import Happening, happenings, unfolded
-from scheduler_sim.simulation.outages import Change
+from scheduler_sim.simulation.node_events import ToCome, happenings
 from scheduler_sim.simulation.plans import plans_of
 from scheduler_sim.simulation.rules.calls import find_calls
 from scheduler_sim.simulation.rules.checkpoints import PAST_LIMIT
@@ -57,7 +57,6 @@ from scheduler_sim.workload.table import HONOURED_BY_ALL, HONOURED_BY_SLURM, Wor
 if TYPE_CHECKING:
     from scheduler_sim.applications.models import Models
     from scheduler_sim.schedulers.view import View
-    from scheduler_sim.simulation.power_cap import PowerCap
     from scheduler_sim.system.node_events import NodeEvent
     from scheduler_sim.system.reservations import ReservationKeys
 
@@ -71,7 +70,7 @@ LOOK_EVERY_S = 0.2
 Progress = Callable[[int, int], None]
 
 
-class Simulation(Actions):
+class Simulation(Branching):
     """A workload on a system under a policy, in a SimPy environment.
 
     The core handles an instant after every process that acts at that instant has acted: ends,
@@ -155,7 +154,7 @@ class Simulation(Actions):
         }
         if honour_status:
             self.workload = self.workload.honouring_status()
-        self._seed, self.progress, self.engine_s = _checked_seed(seed), progress, 0.0
+        self._seed, self.engine_s = _checked_seed(seed), 0.0
         self._steps_at_once = FIRST_STEPS
         layer = None if self.models is None else self.models.energy
         self._cap = self._meter = None
@@ -167,7 +166,8 @@ class Simulation(Actions):
             from scheduler_sim.simulation.power_cap import PowerCap
 
             self._cap = PowerCap(layer, self.system, self.policy, *self._clock_of_trace())
-        self._placements = self._expand(self.workload)
+        self._placed = partial(_placed_under, self.policy, self.system, self.models, self._seed)
+        self._placements = self._placed(self.workload)
         if self.models is not None and layer is not None:
             from scheduler_sim.simulation.metering import Meter, refuse_unmeasured
 
@@ -178,7 +178,7 @@ class Simulation(Actions):
         resolution_s = MINUTE if self.policy.backfill == "slurm" else 1  # Slurm counts delays in minutes
         units = find_units(self.workload, self._placements, resolution_s=resolution_s)
         begin = begin_times(layer, self.workload, self._placements, units)
-        workload, self._shifted = shifted(self.workload, self._placements, begin)
+        self._played, self._shifted = shifted(self.workload, self._placements, begin)
         switching = switching_of(layer, self.system)
         scheme = scheme_of(
             self.policy,
@@ -197,18 +197,14 @@ class Simulation(Actions):
             *(self.system, self.policy, tuple(amounts), units, calls, switching, self._seed), *of_types
         )
         self._loader = Loader(self._run, scheme)
-        self._core = self._loader.load(workload, self._placements)
+        self._core = self._loader.load(self._played, self._placements)
         self.env = self._joined(env)
         self._prepare_actions()
-        self._step_event: simpy.Event | None = None
-        self._foreground, self._told = 0, False
-        if self.system.events or self.system.failures:
-            self.env.process(self._play(self._node_events()))
+        self._to_come = self._of_nodes()
         if self._cap is not None:
             self._core = self._cap.put(self._core)
-            self.env.process(self._cap_changes(self._cap))
-        self._await_reservations()
-        self._schedule_step()
+        self.progress = progress
+        self._live_in(self.env)
 
     # -- running ---------------------------------------------------------------------
 
@@ -351,41 +347,38 @@ class Simulation(Actions):
         limits = self.workload.columns["array_limit"][self._placements.in_table]
         return sum(int(np.count_nonzero(limits[members] > 0)) for members in self._run.units.members)
 
-    def _expand(self, workload: Workload) -> Placements:
-        """Return the placements of components, as ``expand``."""
-        options = expansion(self.policy) | {"lifted": lifted_limits(self.policy, self.system, workload)}
-        return expand(workload, self.system, **options, models=self.models, seed=self._seed)
-
     def _clock_of_trace(self) -> tuple[int | None, int]:
         """Its UnixStartTime, and its first submission, s."""
         rows = self.workload.table["skipped"].to_numpy() == 0
         submitted = self.workload["submit_time"][rows]
         return self.workload.source.header_number("UnixStartTime"), int(submitted.min()) if rows.any() else 0
 
-    def _node_events(self) -> Iterator[Happening]:
-        """What happens to nodes, by the events of the system and by its failures, in order of time."""
+    def _live_in(self, env: simpy.Environment) -> None:
+        """Come back, in an environment that knows nothing of it yet, whenever something is due."""
+        self.env = env
+        self._step_event: simpy.Event | None = None
+        self._waiting_for = {}
+        self._foreground, self._told = 0, False
+        self._await_all()
+
+    def _of_nodes(self) -> ToCome | None:
+        """What happens to nodes, by the events of the system and by its failures."""
+        if not (self.system.events or self.system.failures):
+            return None
         unix_start, first = self._clock_of_trace()
-        stated = happenings(self.system.events, unix_start)
-        self._stated_to_come = len(stated)
-        if not self.system.failures:
-            return iter(stated)
-        from scheduler_sim.simulation.failures import failures, refuse_too_many
+        stated, drawn = happenings(self.system.events, unix_start), None
+        if self.system.failures:
+            from scheduler_sim.simulation.failures import Failures, refuse_too_many
 
-        refuse_too_many(self.system, int(self.workload["submit_time"].max(initial=first)) - first)
-        drawn = failures(self.system, self._seed, int(self.env.now))
-        return merge(stated, unfolded(drawn, len(self.system.events)))
-
-    def _cap_changes(self, cap: PowerCap) -> Generator[simpy.Event, Any, Any]:
-        """Come back whenever the cap changes."""
-        for time in cap.instants():
-            yield self.env.timeout(max(time - self.env.now, 0))
-            self._note(Change("cap", cap.pool, time))
+            refuse_too_many(self.system, int(self.workload["submit_time"].max(initial=first)) - first)
+            drawn = Failures(self.system, self._seed, int(self.env.now))
+        return ToCome(stated, drawn, len(self.system.events))
 
     def _joined(self, env: simpy.Environment | None) -> simpy.Environment:
         """The environment to live in; in one that is given the core's clock starts where that stands."""
         clock, pool = self._core.clock, self._core.pools
         if env is None:
-            return simpy.Environment(initial_time=int(clock.now))
+            return OwnEnvironment(int(clock.now))
         now = int(env.now)
         if len(self._placements.rows) and now > clock.now:
             raise InputError(
@@ -407,7 +400,8 @@ class Simulation(Actions):
         if self._reservations is not None and self._reservations.is_to_change(self._core):
             return True
         if self.system.failures:
-            return self._stated_to_come > 0 or self._events.awaited or self._outages.awaited
+            stated = self._to_come is not None and self._to_come.stated_to_come > 0
+            return stated or self._events.awaited or self._outages.awaited
         return self._events.withheld or self._outages.withheld(self._core)
 
     # -- the core's turn ---------------------------------------------------------------
@@ -421,20 +415,6 @@ class Simulation(Actions):
             self._step_event = self._at(time, self._step, LAST)
         elif self._core.clock.now > now:
             self._at(int(self._core.clock.now))  # nothing more to do: the clock follows
-
-    def _at(
-        self,
-        time: float,
-        then: Callable[[simpy.Event], None] | None = None,
-        priority: EventPriority = simpy.events.NORMAL,
-    ) -> simpy.Event:
-        """Schedule an event, at the earliest now."""
-        event = self.env.event()
-        event._ok, event._value = True, None
-        if then is not None and event.callbacks is not None:
-            event.callbacks.append(then)
-        self.env.schedule(event, priority=priority, delay=max(time - self.env.now, 0))
-        return event
 
     def _step(self, event: simpy.Event) -> None:
         if event is not self._step_event:
@@ -521,6 +501,14 @@ def simulate(
     return Simulation(
         system, workload, policy, models=models, seed=seed, honour_status=honour_status, progress=progress
     ).run()
+
+
+def _placed_under(
+    policy: Policy, system: System, models: Models | None, seed: int, workload: Workload
+) -> Placements:
+    """Return the placements of components, as ``expand``."""
+    options = expansion(policy) | {"lifted": lifted_limits(policy, system, workload)}
+    return expand(workload, system, **options, models=models, seed=seed)
 
 
 def _resolved(models: Models | str | Path | Mapping[str, Any] | None) -> Models | None:

@@ -218,7 +218,9 @@ def test_a_mistake_of_ours_is_one_line(cli, monkeypatch):
     assert "Traceback" in cli("inspect", SAMPLE).err
 
 
-def test_a_full_disk_is_a_failure():
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_a_full_disk_is_a_failure(unbuffered, monkeypatch):
+    monkeypatch.setenv("PYTHONUNBUFFERED", unbuffered)
     with open("/dev/full", "w") as full:
         ended = process("inspect", SAMPLE, stdout=full)
     assert ended.code == 1

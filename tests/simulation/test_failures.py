@@ -11,7 +11,7 @@ import pytest
 
 from scheduler_sim import Simulation, System, Workload, simulate
 from scheduler_sim.errors import ConfigError
-from scheduler_sim.simulation.failures import ALONE, RACK, drawn_failures, failures
+from scheduler_sim.simulation.failures import ALONE, RACK, Failures, drawn_failures
 from scheduler_sim.system.failures import MOST_OUTAGES
 from scheduler_sim.system.node_events import NodeEvent
 
@@ -27,7 +27,7 @@ def system(nodes=10, **keys):
 
 def many(count=20_000, **keys):
     """The first failures, from a seed that a right law passes with."""
-    return list(islice(failures(system(**keys), 3), count))
+    return list(islice(Failures(system(**keys), 3), count))
 
 
 def served(events, nodes=10):

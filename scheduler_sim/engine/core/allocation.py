@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 
 from scheduler_sim.engine.core.hooks import ABSENT
-from scheduler_sim.engine.core.records import Table, one, room, table
+from scheduler_sim.engine.core.records import Table, one, room, rows, table
 from scheduler_sim.engine.core.scheme import PLANLESS, Scheme
 from scheduler_sim.engine.core.state import (
     INF,
@@ -65,9 +65,9 @@ def blank_core(sizes: Sizes, scheme: str) -> dict[str, Any]:
         "demand": np.zeros((sizes.placements, sizes.pools - sizes.modules), dtype=np.int64),
         "pools": pool,
         "queue": _blank_queue(sizes.rows),
-        "orders": Orders(np.zeros((sizes.columns, sizes.rows)), np.empty(sizes.rows + 1), nothing, nothing),
+        "orders": Orders(np.zeros((sizes.columns, sizes.rows)), np.zeros(sizes.rows + 1), nothing, nothing),
         "heap": room(End, sizes.releases + 1 + sizes.more_events),
-        "releases": room(Release, pools, sizes.releases) if sizes.plans or scheme not in PLANLESS else ABSENT,
+        "releases": rows(Release, pools, sizes.releases) if sizes.plans or scheme not in PLANLESS else ABSENT,
         "profile": room(Step, pools, sizes.profile),
         "short": np.zeros((sizes.modules, sizes.nodes + 2), dtype=np.int64),
         "timeline": room(Row, sizes.timeline),
@@ -83,7 +83,7 @@ def _blank_jobs(rows: int) -> Table[Job]:
 
 
 def _blank_queue(rows: int) -> Queue:
-    queue = Queue(one(QueueAt), *(np.empty(rows + 1, dtype=np.int64) for _ in range(6)))
+    queue = Queue(one(QueueAt), *(np.zeros(rows + 1, dtype=np.int64) for _ in range(6)))
     queue.arrivals[:rows] = np.arange(rows)
     return queue
 

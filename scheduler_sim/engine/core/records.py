@@ -23,6 +23,9 @@ Short = Annotated[int, np.int32]
 Tiny = Annotated[int, np.int8]
 """A field of 1 byte: a state, or whether something is so."""
 
+CACHE_LINE = 64
+"""Bytes."""
+
 R = TypeVar("R")
 
 _CODES: dict[Any, str] = {int: "i8", float: "f8", np.uint64: "u8", Short: "i4", Tiny: "i1"}
@@ -126,7 +129,10 @@ def rows(record: type[R], *shape: int) -> Rows[R]:
 
 
 def room(record: type[R], *shape: int) -> Any:
-    """Return a table that has nothing in it yet, not even zeros: its pages are taken as they are used."""
+    """Return a table that has nothing in it yet, not even zeros: its pages are taken as they are used.
+
+    How far each is used tells ``engine.used``: behind that nobody looks.
+    """
     return np.empty(shape, dtype=dtype_of(record))
 
 
@@ -136,3 +142,60 @@ def lengthened(table: Any, length: int) -> Any:
         return table
     more = np.zeros((2 * length - len(table), *table.shape[1:]), dtype=table.dtype)
     return np.concatenate((table, more))
+
+
+def copied(part: Any, known: dict[int, Any]) -> Any:
+    """Return a named tuple of arrays, records and such tuples with arrays and records of its own.
+
+    ``known`` are the copies there are, by the ids of the arrays that they are of. Pieces of one array are
+    pieces of one again.
+    """
+    if isinstance(part, tuple):
+        made = [copied(one, known) for one in part]
+        return cast(Any, type(part))._make(made) if hasattr(part, "_make") else tuple(made)
+    if not isinstance(part, np.ndarray):
+        return part.copy() if isinstance(part, np.void) else part
+    whole = whole_of(part)
+    if id(whole) not in known:
+        known[id(whole)] = whole.copy() if part is whole else in_line(bytes_of(whole), address_of(whole))
+    copy = known[id(whole)]
+    if part is whole and copy.dtype == whole.dtype:
+        return copy
+    return piece_of(copy, address_of(part) - address_of(whole), part)
+
+
+def whole_of(array: Any) -> Any:
+    """Return the array that an array is a piece of; itself if it is none."""
+    while isinstance(array.base, np.ndarray):
+        array = array.base
+    return array
+
+
+def address_of(array: Any) -> int:
+    """Return where an array begins in memory."""
+    return int(array.__array_interface__["data"][0])
+
+
+def bytes_of(array: Any) -> Any:
+    """uint8[..]: what an array is in memory, not a copy of it."""
+    return array.reshape(-1).view(np.uint8)
+
+
+def piece_of(memory: Any, begin: int, like: Any, shape: Any = None) -> Any:
+    """Return the piece of some bytes that begins there, of the kind of an array. Raises what NumPy does."""
+    return np.ndarray(like.shape if shape is None else shape, like.dtype, memory, begin)
+
+
+def in_line(content: Any, address: int = 0) -> Any:
+    """Return a copy of bytes that stands to the lines of the cache as what is at an address does."""
+    memory = np.empty(len(content) + CACHE_LINE, dtype=np.uint8)
+    first = (address - address_of(memory)) % CACHE_LINE
+    memory[first : first + len(content)] = content
+    return memory[first : first + len(content)]
+
+
+def room_copied(table: Any, used: int) -> Any:
+    """Return a table as large, of which so much is filled along its last dimension; the rest stays room."""
+    made = np.empty_like(table)
+    made[..., :used] = table[..., :used]
+    return made

@@ -40,7 +40,7 @@ class Holds(Numbers):
         None as long as no component asks for anything.
         """
         if jobs.edges is None:
-            self._trace = [jobs]
+            self._trace = [Jobs(jobs.workload, jobs.placements)]  # for whose they are alone
         else:
             self._later += zip(*(jobs.workload.table[name].array for name in ("user", "name")), strict=True)
         alone = np.isin(jobs.placements.rows, jobs.workload.singletons())

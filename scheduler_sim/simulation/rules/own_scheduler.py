@@ -42,13 +42,15 @@ class OwnScheduler(Numbers):
 def _caller_of(scheduler: Any, system: System) -> Caller:
     """Return what calls a scheduler: compiled, if its class asks for it and anything is."""
     from scheduler_sim.schedulers.caller import MARK, PythonCaller
+    from scheduler_sim.schedulers.job import Jobs as Shown
     from scheduler_sim.schedulers.stepping import Stepped, SteppedCaller
 
+    trace = Shown(system)
     if isinstance(scheduler, Stepped):
-        return SteppedCaller(scheduler, system)
+        return SteppedCaller(scheduler, trace)
 
     if COMPILED and getattr(type(scheduler), MARK, False):
         from scheduler_sim.schedulers.compiling import CompiledCaller
 
-        return CompiledCaller(scheduler, system)
-    return PythonCaller(scheduler, system)
+        return CompiledCaller(scheduler, trace)
+    return PythonCaller(scheduler, trace)

@@ -92,7 +92,7 @@ def blank_coscheduling(sizes: UnitSizes) -> Coscheduling:
         member_rows=np.zeros(sizes.member_rows, dtype=np.int64),
         rect=table(Rect, sizes.rects),
         member=table(Member, sizes.members),
-        expected=np.empty(sizes.members + 1, dtype=np.int64),
+        expected=np.zeros(sizes.members + 1, dtype=np.int64),
     )
     for name in ("unit", "whole", "reserved_from"):
         made.member[name] = -1

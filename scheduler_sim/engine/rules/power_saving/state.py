@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
-from scheduler_sim.engine.core.records import Layers, Rows, Table, room, rows, table
+from scheduler_sim.engine.core.records import Layers, Rows, Table, rows, table
 from scheduler_sim.engine.core.state import INF, Core
 
 SWITCHED_COLUMNS = ("off", "booting", "stopping")
@@ -72,7 +72,7 @@ def blank_power_saving(sizes: SwitchSizes) -> PowerSaving:
     """Return a part in which all is on and stays on."""
     made = PowerSaving(
         module=table(Switch, sizes.pools),
-        batch=room(Batch, sizes.modules, LINES, sizes.nodes),
+        batch=cast("Layers[Batch]", rows(Batch, sizes.modules, LINES, sizes.nodes)),
         window=rows(Window, sizes.modules, LINES),
     )
     made.module["timeout"] = INF

@@ -15,7 +15,7 @@ from scheduler_sim.engine.core.jit import inlined, part
 from scheduler_sim.engine.core.moments import plan_begins
 from scheduler_sim.engine.core.placement import judged_time
 from scheduler_sim.engine.core.profile import earliest_in, earliest_on_nodes, occupy_nodes, take
-from scheduler_sim.engine.core.records import Ints, Record, Table, Words, one, room, table
+from scheduler_sim.engine.core.records import Ints, Record, Table, Words, one, table
 from scheduler_sim.engine.core.releases import ends_now
 from scheduler_sim.engine.core.state import INF
 from scheduler_sim.engine.rules.shared_nodes.able import set_bit, told_apart
@@ -78,8 +78,8 @@ def blank_node_plan(sizes: SharedSizes) -> NodePlan:
     steps = steps_for(sizes.nodes, sizes.depth, sizes.slots)
     return NodePlan(
         size=one(PlanSize),
-        step=room(NodeStep, steps),
-        free=np.empty((steps, sizes.kinds), dtype=np.int64),
+        step=table(NodeStep, steps),
+        free=np.zeros((steps, sizes.kinds), dtype=np.int64),
         window=table(Window, sizes.nodes),
         able=np.zeros((sizes.nodes + 63) >> 6, dtype=np.uint64),
         at_start=np.zeros((sizes.chosen_by, sizes.nodes), dtype=np.int64),

@@ -163,7 +163,7 @@ def blank_shared_nodes(sizes: SharedSizes) -> SharedNodes:
         range=table(NodeRange, sizes.ranges),
         slots=np.full(sizes.slots, -1, dtype=np.int64),
         log=np.zeros(LOG, dtype=np.int64),
-        key=np.empty(sizes.nodes, dtype=np.int64),
-        pick=np.empty(sizes.nodes, dtype=np.int64),
+        key=np.zeros(sizes.nodes, dtype=np.int64),
+        pick=np.zeros(sizes.nodes, dtype=np.int64),
         rows=room(UsedRow, sizes.timeline),
     )

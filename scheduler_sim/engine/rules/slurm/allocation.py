@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from scheduler_sim.engine.core.records import Words, one, rows, table
+from scheduler_sim.engine.core.records import CACHE_LINE, Words, one, rows, table
 from scheduler_sim.engine.core.state import INF
 from scheduler_sim.engine.rules.slurm.state import (
     Accounts,
@@ -31,8 +31,6 @@ from scheduler_sim.engine.rules.slurm.state import (
     Sorted,
     Way,
 )
-
-CACHE_LINE = 64  # bytes
 
 
 class SlurmSizes(NamedTuple):

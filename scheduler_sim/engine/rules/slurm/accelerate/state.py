@@ -11,7 +11,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 
 from scheduler_sim.engine.core.hooks import is_absent
-from scheduler_sim.engine.core.records import Ints, Rows, Table, Words, one, room, rows, table
+from scheduler_sim.engine.core.records import Ints, Rows, Table, Words, one, rows, table
 from scheduler_sim.engine.rules.slurm.allocation import words
 from scheduler_sim.engine.rules.slurm.state import Slurm, SlurmCore
 
@@ -148,7 +148,7 @@ def accelerated(slurm: Slurm, modules: int) -> tuple[Slurm, Accelerate]:
         ranks=ranks,
         space=space,
         interval=table(Interval, INTERVALS_AT_MOST + 1),
-        listed=room(Listed, INTERVAL_ROWS + records),
+        listed=table(Listed, INTERVAL_ROWS + records),
         mark=table(Mark, records),
         gain=np.zeros((records, partitions), dtype=np.int64),
         bound=table(Bound, BOUNDS),
