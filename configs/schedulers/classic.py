@@ -1,6 +1,7 @@
 """FCFS, EASY and conservative backfill as schedulers of one's own.
 
-They start every job as the built-in policies do, where each job has one placement.
+They start every job as the built-in policies do, where each job has one placement; Easy where nodes are
+counted, too. Where they are told apart, what it reserves are nodes by name, which the built-in easy does not.
 """
 
 
@@ -28,7 +29,7 @@ class Easy:
                 if not view.start(job):
                     blocked.add(job.module)
                     view.reserve(job)
-            elif job.nodes <= view.free[job.module] and view.earliest_start(job) == view.now:
+            elif view.fits(job) and view.earliest_start(job) == view.now:
                 view.start(job)
 
 

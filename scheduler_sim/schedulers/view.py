@@ -139,6 +139,8 @@ class View:
 
     def fits(self, job: Job, placement: Placement | None = None) -> bool:
         """Whether a job could start now, in a placement or in any."""
+        if self._counted and job.nodes > self.free[job.module]:
+            return False  # as the core would say
         return bool(self._ask("fits")(job.number, _number(placement)))
 
     def start(self, job: Job, placement: Placement | None = None) -> bool:
