@@ -175,8 +175,7 @@ class View:
 
         Returns when, NEVER if it does not fit then. Where ``at`` is given, a pass is made at that time.
         """
-        when = asking.EARLIEST if at is None else max(index(at), asking.BEFORE_ALL)
-        when = asking.BEFORE_ALL if at is not None and when < 0 else when
+        when = asking.EARLIEST if at is None else index(at) if at >= 0 else asking.BEFORE_ALL
         time = self._ask("reserve")(job.number, _number(placement), when)
         return time if time >= 0 else self._refuse("reserve", job, time)
 

@@ -29,7 +29,7 @@ from scheduler_sim.engine.rules.shared_nodes.packing import choose_nodes_now
 from scheduler_sim.engine.rules.shared_nodes.plan import NodePlanCore, name_nodes
 
 DONE, NOT_NOW = 1, 0
-NOT_PENDING, RUNS, OVER, IS_HELD, NOT_ITS_PLACEMENT, IN_THE_PAST, TOO_MANY, NO_JOB = range(-1, -9, -1)
+NOT_PENDING, RUNS, OVER, IS_HELD, NOT_ITS_PLACEMENT, IN_THE_PAST, TOO_MANY = range(-1, -8, -1)
 """What becomes of what is asked for; what is negative can never be lawful."""
 
 EARLIEST, BEFORE_ALL = -1, -2
@@ -155,7 +155,7 @@ def earliest_start(core: AskingCore, row: int, placement: int) -> int:
     if answer < 0:
         return answer
     _make_plan(core)
-    return _slot(core, row, placement if placement >= 0 else _best(core, row), -1)
+    return _slot(core, row, placement if placement >= 0 else _best(core, row), EARLIEST)
 
 
 @part
