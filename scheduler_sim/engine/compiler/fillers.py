@@ -6,13 +6,14 @@ from collections.abc import Callable
 from typing import Any
 
 import numba
-from numba.core import cgutils, types
+from numba.core import types
 from numba.core.datamodel import models
 from numba.core.imputils import lower_builtin
 from numba.core.typing.templates import signature
 from numba.extending import register_model
 
 from scheduler_sim.engine.compiler.compile import compiled
+from scheduler_sim.engine.compiler.instructions import called
 
 SIGNATURE = (types.int64, types.int64[::1], types.float64[:, ::1], types.float64[::1])
 
@@ -39,13 +40,7 @@ register_model(FillerType)(models.OpaqueModel)
 
 def _call(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
     kind = context.call_conv.get_function_type(types.none, SIGNATURE).as_pointer()
-    function = builder.bitcast(arguments[0], kind)
-    status, returned = context.call_conv.call_function(
-        builder, function, types.none, SIGNATURE, arguments[1:]
-    )
-    with cgutils.if_unlikely(builder, status.is_error):
-        context.call_conv.return_status_propagate(builder, status)
-    return returned
+    return called(context, builder, builder.bitcast(arguments[0], kind), SIGNATURE, arguments[1:])
 
 
 lower_builtin(FillerType, FillerType, *[types.Any] * len(SIGNATURE))(_call)

@@ -38,15 +38,21 @@ def _call_at(typing_context: Any, address: Any, core: Any) -> Any:
     """Call what was compiled for such a core; an exception there goes on to the caller."""
 
     def generated(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        convention, kinds = context.call_conv, (core,)
-        pointer = convention.get_function_type(types.none, kinds).as_pointer()
+        pointer = context.call_conv.get_function_type(types.none, (core,)).as_pointer()
         function = builder.inttoptr(arguments[0], pointer)
-        status, _ = convention.call_function(builder, function, types.none, kinds, [arguments[1]])
-        with cgutils.if_unlikely(builder, status.is_error):
-            convention.return_status_propagate(builder, status)
+        called(context, builder, function, (core,), arguments[1:])
         return context.get_dummy_value()
 
     return types.none(types.int64, core), generated
+
+
+def called(context: Any, builder: Any, function: Any, kinds: tuple[Any, ...], arguments: Any) -> Any:
+    """Call a function that returns nothing; an exception there goes on to the caller. Returns what it did."""
+    convention = context.call_conv
+    status, returned = convention.call_function(builder, function, types.none, kinds, arguments)
+    with cgutils.if_unlikely(builder, status.is_error):
+        convention.return_status_propagate(builder, status)
+    return returned
 
 
 INSTRUCTIONS = {
