@@ -46,6 +46,7 @@ samples: $(VENV)/ready
 	$(BIN)/scheduler-sim generate workloads/sample-modular.yaml --out workloads/sample-modular.mwf
 	$(BIN)/python workloads/sacct_like.py
 	$(BIN)/python workloads/queue_like.py
+	$(BIN)/python workloads/benchmark_like.py
 	$(BIN)/python workloads/source_samples.py
 	$(BIN)/python workloads/site_dumps.py
 

@@ -17,7 +17,19 @@ from functools import partial
 from typing import Any, NoReturn, TextIO
 
 from scheduler_sim import __version__
-from scheduler_sim.cli import compare, convert, explain, fit, generate, inspect, predict, report, run, study
+from scheduler_sim.cli import (
+    benchmarks,
+    compare,
+    convert,
+    explain,
+    fit,
+    generate,
+    inspect,
+    predict,
+    report,
+    run,
+    study,
+)
 from scheduler_sim.cli.terminal import note
 from scheduler_sim.errors import SchedulerSimError
 from scheduler_sim.output.failure import cannot_write
@@ -36,7 +48,7 @@ NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 TOO_LARGE = "is too large for the memory of this machine; nothing was written"
 
-COMMANDS = (run, study, report, generate, fit, convert, inspect, explain, compare, predict)
+COMMANDS = (run, study, report, generate, fit, convert, inspect, explain, compare, predict, benchmarks)
 
 EXAMPLES = """\
 examples:

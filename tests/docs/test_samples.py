@@ -22,9 +22,11 @@ def test_every_sample_is_made_anew_by_make():
     rule = (ROOT / "Makefile").read_text(encoding="utf-8").split("\nsamples:")[1].split("\n\n")[0]
     samples = [path.name for path in WORKLOADS.glob("sample-*") if path.suffix != ".yaml"]
     assert sorted(samples) == [
-        *("sample-1000.swf", "sample-modular.mwf", "sample-sacct.txt", "sample-site", "sample-squeue.txt")
+        *("sample-1000.swf", "sample-benchmarks.csv", "sample-modular.mwf"),
+        *("sample-sacct.txt", "sample-site", "sample-squeue.txt"),
     ]
     scripts = {
+        "sample-benchmarks.csv": "benchmark_like.py",
         "sample-sacct.txt": "sacct_like.py",
         "sample-squeue.txt": "queue_like.py",
         "sample-site": "site_dumps.py",

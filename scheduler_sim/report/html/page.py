@@ -25,6 +25,7 @@ class Page:
     title : in words; body : of the page, below its title.
     scripts : names of our scripts in ``assets``, in order.
     data : plain data for the scripts; packed : columns for them, see ``pack``, or nothing.
+    charts : whether it has any that Bokeh draws.
     """
 
     title: str
@@ -32,12 +33,13 @@ class Page:
     scripts: Sequence[str]
     data: Mapping[str, Any] = field(default_factory=dict)
     packed: str = ""
+    charts: bool = True
 
 
 def html_of(page: Page) -> str:
     """Return the whole file; the same page gives the same text."""
     ours = "\n".join(_asset(name) for name in page.scripts)
-    scripts = [*_bokeh(), f'(() => {{\n"use strict";\n{ours}}})();\n']
+    scripts = [*(_bokeh() if page.charts else ()), f'(() => {{\n"use strict";\n{ours}}})();\n']
     template = Template(_asset("page.html"))
     return template.substitute(
         policy=joined(_policy(scripts)),

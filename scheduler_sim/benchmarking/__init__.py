@@ -1,0 +1,1 @@
+"""Results of benchmarks over time: reading JUBE's tables, a store that grows, and steps in its series."""
