@@ -11,6 +11,8 @@ import pandas as pd
 
 from scheduler_sim.arrays import Floats, Ints
 from scheduler_sim.config.yaml_file import YamlFile, read_yaml
+from scheduler_sim.energy.facility import Facility, facility_in
+from scheduler_sim.energy.facility_keys import FacilityKeys
 from scheduler_sim.energy.layer_keys import (
     MEASURED,
     CapKeys,
@@ -39,7 +41,7 @@ class EnergyLayer:
     Attributes
     ----------
     profiles : of the modules; signatures : of applications, None without.
-    pue : power of the facility / power of its nodes.
+    facility : its keys; pue : power of the facility / power of its nodes, without such keys.
     tariffs : ``price`` (per kWh) and ``carbon`` (g of CO2 per kWh), where there are such.
     choice : how P-states and modules are chosen; None: the reference clock everywhere.
     cap : on the power of all nodes; shift : of begin times; None: there is none.
@@ -51,6 +53,7 @@ class EnergyLayer:
     profiles: PowerProfiles
     signatures: Points | None
     pue: float
+    facility: FacilityKeys | None
     tariffs: Mapping[str, Any]
     choice: ChoiceKeys | None
     cap: CapKeys | None = None
@@ -89,7 +92,8 @@ class EnergyLayer:
             )
         learnt = None if keys.learnt is None else Learnt.of(keys.learnt, name="energy.learnt")
         return cls(
-            *(profiles, points, keys.pue, tariffs, keys.choice, keys.cap, keys.shift, keys.idle_off),
+            *(profiles, points, keys.pue, _facility(keys), tariffs),
+            *(keys.choice, keys.cap, keys.shift, keys.idle_off),
             learnt=learnt,
             replays=replays,
         )
@@ -127,6 +131,16 @@ class EnergyLayer:
             return None, None
         return self.learnt.predict(jobs["user"], application_of(jobs["app"], jobs["name"]), jobs["nodes"])
 
+    def facility_of(self, unix_start: int | None) -> Facility:
+        """Return the facility on the clock of a trace that began at ``unix_start``. Raises TraceError."""
+        if self.facility is None:
+            return Facility.of_pue(self.pue)
+        cooling = self.facility.cooling
+        outside = None if cooling is None else cooling.temperature
+        return Facility.of(
+            self.facility, None if outside is None else series_of(outside, "temperature", unix_start)
+        )
+
     def series(self, name: str, unix_start: int | None) -> Series | None:
         """Return the prices or carbon intensities on the clock of a trace that began at ``unix_start``.
 
@@ -134,6 +148,15 @@ class EnergyLayer:
         """
         given = self.tariffs.get(name)
         return None if given is None else series_of(given, name, unix_start)
+
+
+def _facility(keys: EnergyKeys) -> FacilityKeys | None:
+    """Return the keys of the facility. Raises ConfigError for what cannot be, and beside a PUE."""
+    if keys.facility is None:
+        return None
+    if keys.pue != 1:
+        raise ConfigError("energy.pue: found beside energy.facility; allowed: facility.cooling.pue in it")
+    return facility_in(YamlFile(Path("energy.facility"), keys.facility, {}))
 
 
 def series_of(given: Any, name: str, unix_start: int | None) -> Series:
@@ -175,6 +198,9 @@ def without_files(keys: EnergyKeys, file: YamlFile) -> tuple[EnergyKeys, Files]:
         given["learnt"] = {str(name): column.tolist() for name, column in learnt.table.items()}
     elif keys.learnt is not None:
         Learnt.of(keys.learnt, name=f"{file.path}: learnt")
+    if keys.facility is not None:
+        given["facility"], more = _facility_without_files(keys.facility, file)
+        files += more
     for name in SERIES:
         if isinstance(path := getattr(keys, name), str):
             files.append((name, folder / path))
@@ -183,6 +209,20 @@ def without_files(keys: EnergyKeys, file: YamlFile) -> tuple[EnergyKeys, Files]:
         files.append(("power cap", folder / path))
         given["cap"] = keys.cap.model_copy(update={"power_w": rows_of_csv(folder / path)})
     return keys.model_copy(update=given), tuple(files)
+
+
+def _facility_without_files(written: Any, file: YamlFile) -> tuple[dict[str, Any], Files]:
+    """Return the keys of a facility that name no file, and what was read."""
+    read: list[tuple[str, Path]] = []
+    inside = file.part(("facility",)) if isinstance(written, dict) else read_yaml(file.path.parent / written)
+    if isinstance(written, str):
+        read.append(("facility", inside.path))
+    keys = facility_in(inside)
+    made = keys.model_dump(exclude_defaults=True)
+    if keys.cooling is not None and isinstance(path := keys.cooling.temperature, str):
+        read.append(("temperature", inside.path.parent / path))
+        made["cooling"]["temperature"] = rows_of_csv(read[-1][1])
+    return made, tuple(read)
 
 
 def figures_of(profiles: PowerProfiles, modules: list[str]) -> pd.DataFrame:

@@ -136,6 +136,11 @@ class EnergyKeys(Keys):
     pue: Annotated[float, real(1)] = Field(
         default=1.0, description="power of the facility / power of its nodes"
     )
+    facility: FileOrKeys | None = Field(
+        default=None,
+        description="conversion of power and cooling, in place of pue: a file, or its keys; paths in it start"
+        " from it",
+    )
     price: Tariff | None = Field(
         default=None, description="price of a kWh: a number, or a CSV file of time and value"
     )

@@ -1,4 +1,4 @@
-"""Prices and carbon intensities over time, and what energy costs by them."""
+"""Prices, carbon intensities and temperatures over time."""
 
 from __future__ import annotations
 
@@ -6,13 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from scheduler_sim.arrays import Floats, Ints
-from scheduler_sim.energy.accounting import TOTAL, Account
 from scheduler_sim.energy.csv_texts import csv_texts
 from scheduler_sim.errors import InputError, TraceError
 
@@ -116,48 +115,6 @@ def rows_of_csv(path: str | Path, column: str = "value") -> dict[str, Any]:
     if not len(table):
         raise TraceError("no rows", file=path, allowed="at least one time and value")
     return {"name": Path(path).name, "time": table["time"].tolist(), "value": table[column].tolist()}
-
-
-class Bill(NamedTuple):
-    """What the energy of a facility amounts to.
-
-    Attributes
-    ----------
-    it_j : energy of the nodes, J; facility_j : with cooling and losses, J.
-    cost : in the currency of the price; None without a price.
-    carbon_g : g of CO2; None without a carbon intensity.
-    """
-
-    it_j: float
-    facility_j: float
-    cost: float | None
-    carbon_g: float | None
-
-
-def bill(
-    accounted: Account,
-    *,
-    module: str = TOTAL,
-    pue: float = 1.0,
-    price: Series | None = None,
-    carbon: Series | None = None,
-) -> Bill:
-    """Return energy, cost and CO2 of a facility whose power is PUE × that of its nodes, or of one module.
-
-    ``price`` is per kWh, ``carbon`` g of CO2 per kWh. Raises InputError for a PUE below 1, and for a series
-    that does not cover the schedule.
-    """
-    if not 1.0 <= pue < float("inf"):
-        raise InputError(f"pue: found {pue}; allowed: a number >= 1")
-    edges, watts = accounted.steps(module) if price or carbon else (None, None)
-    it = float(accounted.energy.loc[accounted.energy["module"] == module, "system_j"].iloc[0])
-
-    def priced(series: Series | None) -> float | None:
-        if series is None or edges is None or watts is None:
-            return None
-        return float((watts * series.integral(edges[:-1], edges[1:])).sum() * pue / JOULES_PER_KWH)
-
-    return Bill(it, pue * it, priced(price), priced(carbon))
 
 
 def component_cost(start: Ints, end: Ints, power_w: Floats, series: Series, pue: float = 1.0) -> Floats:

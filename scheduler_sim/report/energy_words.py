@@ -41,8 +41,11 @@ def energy_lines(found: Mapping[str, Any], model: Mapping[str, Any]) -> Iterator
     ``found`` is ``energy`` of the metrics, ``model`` that of the manifest.
     """
     parts = []
-    if found.get("pue", 1) != 1:
-        parts.append(f"with a PUE of {found['pue']:g}: {energy(found['facility_j'])}")
+    if found.get("pue") not in (None, 1):
+        parts.append(f"with a PUE of {found['pue']:.4g}: {energy(found['facility_j'])}")
+    if "conversion_j" in found:
+        parts.append(f"of which conversion {energy(found['conversion_j'])}")
+        parts.append(f"cooling {energy(found['cooling_j'])}, at most {power(found['max_facility_w'])}")
     if found.get("cost") is not None:
         parts.append(f"cost {found['cost']:,.2f}")
     if found.get("carbon_g") is not None:

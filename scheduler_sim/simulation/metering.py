@@ -11,11 +11,13 @@ import pandas as pd
 from scheduler_sim.applications.models import Models
 from scheduler_sim.energy.accounting import PARTS, STATES, TOTAL, Account, Use, account_of, milli
 from scheduler_sim.energy.alike import Alike
+from scheduler_sim.energy.bill import bill
 from scheduler_sim.energy.budget import Budget, above
 from scheduler_sim.energy.expand import ORIGINS
+from scheduler_sim.energy.facility import Facility
 from scheduler_sim.energy.layer import SERIES, EnergyLayer, figures_of
 from scheduler_sim.energy.measured import Measured
-from scheduler_sim.energy.tariff import Series, bill
+from scheduler_sim.energy.tariff import Series
 from scheduler_sim.errors import ConfigError, InputError
 from scheduler_sim.metrics.statistics import rounded
 from scheduler_sim.metrics.utilization import window
@@ -37,16 +39,18 @@ Ints = np.ndarray
 
 
 class Tariffs(NamedTuple):
-    """Price (per kWh) and carbon intensity (g per kWh) on the clock of the trace; None without."""
+    """Price (per kWh) and carbon intensity (g per kWh), None without, and facility, on the trace's clock."""
 
     price: Series | None
     carbon: Series | None
+    facility: Facility
 
     @classmethod
     def of(cls, layer: EnergyLayer, unix_start: int | None, first: int) -> Tariffs:
         """Return the tariffs. Raises InputError for one that begins after the ``first`` submission, s."""
-        made = cls(*(layer.series(name, unix_start) for name in SERIES))
-        for series in made:
+        price, carbon = (layer.series(name, unix_start) for name in SERIES)
+        made = cls(price, carbon, layer.facility_of(unix_start))
+        for series in (made.price, made.carbon, made.facility.temperature):
             if series is not None:
                 series.covers(first, first)
         return made
@@ -129,7 +133,7 @@ class Meter:
         account = accounted(self._layer, self._system, components, made.milliwatts, written, lost, parts)
         return (
             *with_power(written, account, self._system),
-            document(account, self._layer, self._tariffs, budget) | {"power_from": made.shares()},
+            document(account, self._system, self._tariffs, budget) | {"power_from": made.shares()},
             described(
                 self._layer,
                 self._system,
@@ -261,14 +265,16 @@ def with_power(written: Ints, account: Account, system: System) -> tuple[Ints, I
 
 
 def document(
-    account: Account, layer: EnergyLayer, tariffs: Tariffs, budget: Budget | None = None
+    account: Account, system: System, tariffs: Tariffs, budget: Budget | None = None
 ) -> dict[str, Any]:
     """Return what ``energy`` of the metrics has with an energy layer, of the system and by module."""
+    nodes = {module.name: module.nodes for module in system.modules}
+    pue = tariffs.facility.constant_pue
 
     def of(name: str) -> dict[str, Any]:
         row = account.energy[account.energy["module"] == name].iloc[0]
         try:
-            amount = bill(account, module=name, pue=layer.pue, price=tariffs.price, carbon=tariffs.carbon)
+            amount = bill(account, nodes, module=name, **tariffs._asdict())
         except InputError as error:
             raise InputError(f"energy: {error}") from None
         values = {
@@ -276,23 +282,32 @@ def document(
             "mean_power_w": row["mean_w"],
             "max_power_w": row["peak_w"],
             "facility_j": amount.facility_j,
+            **({} if pue is not None else {name: getattr(amount, name) for name in BEHIND}),
             "cost": amount.cost,
             "carbon_g": amount.carbon_g,
         }
         return {key: None if value is None else rounded(float(value)) for key, value in values.items()}
 
     names = [name for name in account.milliwatts if name != TOTAL]
-    found = {**of(TOTAL), "pue": layer.pue, "modules": {name: of(name) for name in names}}
+    whole = of(TOTAL)
+    if pue is None:
+        pue = rounded(whole["facility_j"] / whole["system_j"]) if whole["system_j"] else None
+    found = {**whole, "pue": pue, "modules": {name: of(name) for name in names}}
     if budget is not None:
         seconds, joules = above(account, budget)
         found |= {"above_cap_s": seconds, "above_cap_j": rounded(joules)}
     return found
 
 
-def sums(modules: Iterable[str], *, capped: bool) -> dict[str, Any]:
+BEHIND = ("conversion_j", "cooling_j", "max_facility_w")
+"""What the metrics have of a facility that is more than a PUE."""
+
+
+def sums(modules: Iterable[str], *, cap: bool, facility: bool) -> dict[str, Any]:
     """Return what :func:`document` has of a system with these modules, all 0."""
-    names = (*PARTS, "system_j", "mean_power_w", "max_power_w", "facility_j", "cost", "carbon_g")
-    above_cap = dict.fromkeys(("above_cap_s", "above_cap_j") if capped else (), 0.0)
+    own = (*PARTS, "system_j", "mean_power_w", "max_power_w", "facility_j", "cost", "carbon_g")
+    names = (*own, *(BEHIND if facility else ()))
+    above_cap = dict.fromkeys(("above_cap_s", "above_cap_j") if cap else (), 0.0)
     each = {module: dict.fromkeys(names, 0.0) for module in modules}
     none = np.zeros(len(ORIGINS), dtype=np.int64)
     power_from = {"power_from": origin_shares(none, none)}

@@ -234,7 +234,7 @@ def known_metrics(
     )
     documents = [nothing, measures(components)]
     if energy is not None:
-        added_up = sums(modules, capped=energy.get("cap") is not None)
+        added_up = sums(modules, **{key: energy.get(key) is not None for key in ("cap", "facility")})
         documents.append({"energy": {**added_up, "energy_delay_product": summary(np.empty(0))}})
     return sorted({name for document in documents for name, _ in flat(document)})
 

@@ -6,9 +6,13 @@ import numpy as np
 import pytest
 
 from scheduler_sim.energy.accounting import account
-from scheduler_sim.energy.tariff import Series, bill, component_cost
+from scheduler_sim.energy.bill import bill
+from scheduler_sim.energy.facility import Facility
+from scheduler_sim.energy.tariff import Series, component_cost
 from scheduler_sim.errors import InputError, TraceError
 from tests.energy.test_accounting import COMPONENTS, TIMELINE, WATTS
+
+NODES = {"CM": 4, "ESB": 3}
 
 
 @pytest.fixture
@@ -46,7 +50,11 @@ def test_a_series_that_ends_too_early_or_begins_too_late(csv):
     with pytest.raises(InputError, match=r"prices.csv: begins too late, at 10 s; allowed: by 9 s"):
         series.integral(9, 20)
     with pytest.raises(InputError, match="ends too early"):
-        bill(account(COMPONENTS, TIMELINE, WATTS, end=31), price=Series("p", np.array([0, 30]), np.ones(1)))
+        bill(
+            account(COMPONENTS, TIMELINE, WATTS, end=31),
+            NODES,
+            price=Series("p", np.array([0, 30]), np.ones(1)),
+        )
 
 
 def test_a_single_value_holds_for_ever(csv):
@@ -82,15 +90,15 @@ def test_a_bill_by_hand():
     total = made.energy["system_j"].iloc[-1]
     price = Series("p", np.array([0, 10, 30]), np.array([0.1, 0.4]))
     first = 2 * 1050 + 3 * 1810 + 4 * 2010 + 1250
-    due = bill(made, pue=1.2, price=price, carbon=Series.constant(300))
+    due = bill(made, NODES, facility=Facility.of_pue(1.2), price=price, carbon=Series.constant(300))
     assert due.it_j == total
     assert due.facility_j == pytest.approx(1.2 * total)
     assert due.cost == pytest.approx(1.2 * (first * 0.1 + (total - first) * 0.4) / 3.6e6)
     assert due.carbon_g == pytest.approx(1.2 * total * 300 / 3.6e6)
-    assert bill(made)[2:] == (None, None)
+    assert bill(made, NODES)[5:] == (None, None)
     for pue in (0.9, float("nan"), float("inf")):
         with pytest.raises(InputError, match="pue"):
-            bill(made, pue=pue)
+            Facility.of_pue(pue)
 
 
 def test_the_cost_of_each_component():

@@ -83,7 +83,10 @@ def test_formulas_of_jobs_are_what_is_computed(metric):
 
 def test_every_name_in_an_index_is_of_a_row():
     rows = {metric.path for metric in METRICS}
-    found = {name: named(name).metric for name in known_metrics(["CM", "a_b"], {"cap": 100}, ["CM"])}
+    found = {
+        name: named(name).metric
+        for name in known_metrics(["CM", "a_b"], {"cap": 100, "facility": {}}, ["CM"])
+    }
     assert [name for name, metric in found.items() if metric.path not in rows] == []
     sometimes = {"counts_not_honoured", "counts_unmatched", "counts_preempted"}
     sometimes |= {"counts_failures", "counts_checkpoints_past_limit", "counts_spread_past_limit"}
