@@ -32,8 +32,8 @@ examples:
 POINTS is a CSV file with the columns workload, frequency_khz and power_w (mean of one node); besides, time_s,
 module, role (fit or test) and any counters as rates: per second, per instruction, or as utilisation.
 Workloads of role test are projected and never fitted; without roles, halves of the workloads are drawn
---splits times. --out writes the model, fitted to all workloads but those of role test, and beside it a
-picture of its errors.
+--splits times. With one frequency, power is fitted to counters or load levels alone. --out writes the model,
+fitted to all workloads but those of role test, and beside it a picture of its errors.
 
 --jobs TRACE learns the mean power of a node by user, application and size from jobs whose power was measured,
 and holds it against the fifth of them that was submitted last. --out writes it as CSV, for energy.learnt of a
@@ -122,6 +122,9 @@ def _fit_points(args: argparse.Namespace) -> None:
     pstates = PStates.of(points.khz, args.turbo)
     if args.reference is not None:
         pstates.index(args.reference)
+    if len(pstates) == 1:
+        _fit_one_clock(args, out)
+        return
     counters, components = _counters(args, points)
     timed = points.has(TIME)
     laws = power_laws(counters)
@@ -146,6 +149,31 @@ def _fit_points(args: argparse.Namespace) -> None:
     show(f"\n  written to {out} and {out.with_suffix('.png')}", quiet=args.quiet)
 
 
+def _fit_one_clock(args: argparse.Namespace, out: Path | None) -> None:
+    """Fit power to counters, as nothing can be said of other clocks."""
+    from scheduler_sim.cli.fit_energy_page import one_clock_text
+    from scheduler_sim.energy.fitting.one_clock import MEAN, fit_one_clock
+    from scheduler_sim.energy.model_file import MODEL, model_text
+    from scheduler_sim.output.whole import whole_file
+    from scheduler_sim.report.energy_figures import one_clock_figure
+    from scheduler_sim.report.look import save_png
+
+    points = _points(args, averaged=False)
+    made = fit_one_clock(points, _counters(args, points)[0])
+    show(one_clock_text(made, Path(args.points).name), quiet=args.quiet)
+    note("note: one frequency; other clocks follow the physical law of the power profile", quiet=args.quiet)
+    if made.selected == MEAN:
+        note("warning: no counter tells more than the mean of all", quiet=args.quiet)
+    if out is None:
+        return
+    errors = made.errors.round(3).to_dict("index")
+    with whole_file(out, None if args.force else MODEL) as file:
+        file.write(model_text(made.model(), {"quality": "measured", "errors": errors}).encode())
+    picture = one_clock_figure(made.measured[made.judged], made.told, made.selected)
+    save_png(picture, out.with_suffix(".png"), force=args.force)
+    show(f"\n  written to {out} and {out.with_suffix('.png')}", quiet=args.quiet)
+
+
 def _out(args: argparse.Namespace) -> Path | None:
     from scheduler_sim.energy.model_file import MODEL
     from scheduler_sim.output.rule import check_place
@@ -161,10 +189,10 @@ def _out(args: argparse.Namespace) -> Path | None:
     return out
 
 
-def _points(args: argparse.Namespace) -> Points:
+def _points(args: argparse.Namespace, *, averaged: bool = True) -> Points:
     from scheduler_sim.energy.points import MODULE, Points
 
-    points = Points.from_csv(args.points)
+    points = Points.from_csv(args.points, averaged=averaged)
     if MODULE not in points.table:
         return points
     names = [str(name) for name in points.table[MODULE].unique()]

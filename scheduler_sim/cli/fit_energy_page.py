@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from math import isnan, nan
 
 from scheduler_sim.cli.terminal import table
+from scheduler_sim.energy.fitting.one_clock import MEAN, OneClock
 from scheduler_sim.energy.fitting.regression import CONSTANT, PROPORTIONAL, Law
 from scheduler_sim.energy.fitting.validation import SELECTED, Validation
 from scheduler_sim.report.wording import count, plain
@@ -38,6 +39,30 @@ def validation_text(
             f"{title}\n{how}",
             table(_rows(validation, reference_khz), left=2),
             f"{used}\n{selected}",
+        ]
+    )
+
+
+def one_clock_text(made: OneClock, name: str) -> str:
+    """Return the page of points at one clock: how well each law tells workloads that were left out."""
+    errors, taken = made.errors, made.selected
+    error, mean = (float(errors["mape"][law]) for law in (taken, MEAN))
+    rows: list[tuple[str, ...]] = [("law", "RMSE %", "MAPE %", "bias %")]
+    for law, row in errors.iterrows():
+        shown = (f"{row[key]:.2f}" for key in ("rmse_percent", "mape", "bias"))
+        rows.append((f"{'> ' if law == taken else '  '}{plain(str(law))}", *shown))
+    terms = zip(made.laws[taken], made.coefficients, strict=True)
+    formula = " + ".join(f"{x:.4g}" if term == "1" else f"{x:.4g} {plain(term)}" for term, x in terms)
+    judged = made.workloads[made.judged]
+    workloads = count(len(set(judged)), "workload")
+    return "\n\n".join(
+        [
+            f"power {words(error, mean)}: workloads that were left out are {error:.2g} % off on average"
+            f" (MAPE); {MEAN}: {mean:.2g} %",
+            f"{plain(name)}: {workloads}, {count(len(judged), 'row')} at {made.khz} kHz, each workload"
+            " left out in turn",
+            table(rows, left=1),
+            f"  selected  P = {formula} W",
         ]
     )
 

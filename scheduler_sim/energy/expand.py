@@ -105,6 +105,7 @@ def _from_signatures(profile: PowerProfile, signatures: Points) -> Projection:
     """Project each signature once, times in units of those at the reference frequency."""
     states = profile.pstates
     try:
+        signatures = profile.metered(signatures)
         made = profile.model.project(signatures)
     except InputError as error:
         raise InputError(f"signatures on {profile.name}: {error}") from None

@@ -25,7 +25,12 @@ ONE = "1"
 CPI = "cpi"
 ALPHA = "alpha"
 
-FORMS = ("affine", "ratio")
+COUNTERS = "counters"
+FORMS = ("affine", "ratio", COUNTERS)
+"""In W with the measured power among the terms; in units of it; in W from counters at one clock."""
+
+SQUARE = "^2"
+"""Ending of a term that is the square of a column."""
 
 
 class PowerLaw(Protocol):
@@ -81,7 +86,7 @@ class LinearMap:
 
 @dataclass(frozen=True, eq=False)
 class LinearPower:
-    """Power as a linear form: in watts (``affine``), or in units of the measured power (``ratio``)."""
+    """Power as a linear form: in watts (``affine``, ``counters``), or in units of the measured power."""
 
     form: str
     map: LinearMap

@@ -70,7 +70,11 @@ class EnergyLayer:
         switched off under a power cap, and for clocks of jobs that draw what they drew at another.
         """
         profiles = PowerProfiles.within(YamlFile(Path("energy.power"), keys.power, {}))
-        points = None if keys.signatures is None else Points.of(keys.signatures, name="energy.signatures")
+        points = (
+            None
+            if keys.signatures is None
+            else Points.of(keys.signatures, name="energy.signatures", metered=False)
+        )
         tariffs = {name: getattr(keys, name) for name in SERIES if getattr(keys, name) is not None}
         if keys.shift is not None and keys.shift.by not in tariffs:
             by = keys.shift.by
@@ -188,10 +192,10 @@ def without_files(keys: EnergyKeys, file: YamlFile) -> tuple[EnergyKeys, Files]:
         given["power"]["modules"].append(module)
     if isinstance(keys.signatures, str):
         files.append(("signatures", folder / keys.signatures))
-        points = Points.from_csv(folder / keys.signatures)
+        points = Points.from_csv(folder / keys.signatures, metered=False)
         given["signatures"] = {str(name): column.tolist() for name, column in points.table.items()}
     elif keys.signatures is not None:
-        Points.of(keys.signatures, name=f"{file.path}: signatures")
+        Points.of(keys.signatures, name=f"{file.path}: signatures", metered=False)
     if isinstance(keys.learnt, str):
         files.append(("learnt power", folder / keys.learnt))
         learnt = Learnt.from_csv(folder / keys.learnt)

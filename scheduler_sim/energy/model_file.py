@@ -15,7 +15,17 @@ from scheduler_sim.config.problem import Problem
 from scheduler_sim.config.value import Text, Title, choice
 from scheduler_sim.config.yaml_file import YamlFile, read_yaml
 from scheduler_sim.energy.keys import Khz
-from scheduler_sim.energy.laws import FORMS, ONE, TIME_LAWS, CpiTime, LinearPower, Stall, power_law, time_law
+from scheduler_sim.energy.laws import (
+    COUNTERS,
+    FORMS,
+    ONE,
+    TIME_LAWS,
+    CpiTime,
+    LinearPower,
+    Stall,
+    power_law,
+    time_law,
+)
 from scheduler_sim.energy.model import Model
 from scheduler_sim.energy.points import POWER
 from scheduler_sim.energy.pstates import PStates
@@ -25,7 +35,9 @@ from scheduler_sim.output.rule import Kind
 class PowerKeys(Keys):
     """The law of power, linear in measured columns."""
 
-    form: Annotated[str, choice(*FORMS)] = Field(description="affine: in W; ratio: of the measured power")
+    form: Annotated[str, choice(*FORMS)] = Field(
+        description="affine: in W; ratio: of the measured power; counters: in W, at one frequency"
+    )
     terms: list[Text] = Field(description="columns of a signature; 1 is the constant")
 
 
@@ -57,7 +69,9 @@ class ModelKeys(Keys):
         default="measured", description="of what it was fitted to"
     )
     errors: dict[str, Any] = Field(default={}, description="held-out errors, for people")
-    pairs: list[PairKeys] = Field(description="pairs of frequencies; each onto itself is not written")
+    pairs: list[PairKeys] = Field(
+        description="pairs of frequencies; each onto itself is not written, but of counters"
+    )
 
 
 def model_text(model: Model, head: Mapping[str, Any] | None = None) -> str:
@@ -75,7 +89,7 @@ def model_text(model: Model, head: Mapping[str, Any] | None = None) -> str:
             "time": [float(f"{x:.12g}") for x in time.map.coefficients[i, j]],
         }
         for i, j in np.argwhere(known).tolist()
-        if i != j
+        if i != j or power.form == COUNTERS
     ]
     data = {
         "name": model.name,
@@ -110,8 +124,11 @@ def model_in(file: YamlFile) -> Model:
 
 def _odd_pairs(keys: ModelKeys) -> list[Problem]:
     problems = []
-    carrier = POWER if keys.power.form == "affine" else ONE
-    if carrier not in keys.power.terms:
+    if keys.power.form == COUNTERS:
+        if POWER in keys.power.terms or len(keys.khz) > 1:
+            text = "found power_w, or several frequencies; allowed: counters at one frequency"
+            problems.append(Problem(("power", "form"), text))
+    elif (carrier := POWER if keys.power.form == "affine" else ONE) not in keys.power.terms:
         text = f"found {', '.join(keys.power.terms)}; allowed: {carrier} among them"
         problems.append(Problem(("power", "terms"), text))
     for i, pair in enumerate(keys.pairs):

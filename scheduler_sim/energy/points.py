@@ -40,21 +40,24 @@ class Points:
     table: pd.DataFrame
 
     @classmethod
-    def of(cls, columns: Mapping[str, Any], name: str = "points") -> Points:
-        """Make points from columns of equal length, by name.
+    def of(cls, columns: Mapping[str, Any], name: str = "points", *, metered: bool = True) -> Points:
+        """Make points from columns of equal length, by name; ``metered``: as in :meth:`from_csv`.
 
         Raises TraceError that names row (from 1) and field of the first value that is none.
         """
-        return _checked(pd.DataFrame(dict(columns)), name, first_line=1)
+        return _checked(pd.DataFrame(dict(columns)), name, first_line=1, metered=metered)
 
     @classmethod
-    def from_csv(cls, path: str | Path) -> Points:
+    def from_csv(cls, path: str | Path, *, averaged: bool = True, metered: bool = True) -> Points:
         """Read points from a CSV file with a header (also compressed: .gz).
+
+        Without ``averaged`` repeated rows of a workload stay rows, such as load levels; where not
+        ``metered``, ``power_w`` may be missing, as counters tell it.
 
         Raises TraceError for a file that cannot be read, a column that is missing, and any value that is not
         what its column holds, with the line.
         """
-        return _checked(csv_texts(path), path, first_line=2)
+        return _checked(csv_texts(path), path, first_line=2, averaged=averaged, metered=metered)
 
     def __len__(self) -> int:
         return len(self.table)
@@ -88,9 +91,13 @@ class Points:
         return self.table[name].to_numpy(np.float64)
 
     def terms(self, names: Sequence[str]) -> Floats:
-        """Return columns side by side (n, c); the name ``1`` is a column of ones."""
-        columns = [np.ones(len(self)) if name == "1" else self.column(name) for name in names]
+        """Return columns side by side (n, c); ``1`` is a column of ones, ``NAME^2`` the square of one."""
+        columns = [np.ones(len(self)) if name == "1" else self._term(name) for name in names]
         return np.column_stack(columns) if columns else np.empty((len(self), 0))
+
+    def _term(self, name: str) -> Floats:
+        squared = name.removesuffix("^2")
+        return self.column(name) if squared == name else self.column(squared) ** 2
 
     def rows(self, which: Any) -> Points:
         """Return some rows, by a mask or by their numbers."""
@@ -115,12 +122,15 @@ def _is_mask(which: Any) -> bool:
     return np.asarray(which).dtype == bool
 
 
-def _checked(table: pd.DataFrame, file: str | Path, first_line: int) -> Points:
+def _checked(
+    table: pd.DataFrame, file: str | Path, first_line: int, *, averaged: bool = True, metered: bool = True
+) -> Points:
     table.columns = pd.Index([str(name).strip() for name in table.columns])
-    for name in REQUIRED:
+    required = REQUIRED if metered else (WORKLOAD, KHZ)
+    for name in required:
         if name not in table:
             raise TraceError(
-                "a column is missing", file=file, line=1, field=name, allowed=f"columns {', '.join(REQUIRED)}"
+                "a column is missing", file=file, line=1, field=name, allowed=f"columns {', '.join(required)}"
             )
     if "1" in table:
         raise TraceError("a column may not be called 1, the constant of laws", file=file, line=1, field="1")
@@ -136,6 +146,8 @@ def _checked(table: pd.DataFrame, file: str | Path, first_line: int) -> Points:
     if ROLE in made and (strange := ~np.isin(made[ROLE], ROLES)).any():
         _refuse(table[ROLE], strange, "an unknown role", " or ".join(ROLES), file, first_line)
     whole = pd.DataFrame({name: made[name] for name in table.columns})
+    if not averaged:
+        return Points(whole)
     keys = [name for name in (MODULE, WORKLOAD, KHZ, ROLE) if name in whole]
     return Points(whole.groupby(keys, sort=False, as_index=False).mean()[list(whole.columns)])
 

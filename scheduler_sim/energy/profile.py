@@ -25,7 +25,7 @@ from scheduler_sim.energy.keys import (
     contradictions,
     uneven,
 )
-from scheduler_sim.energy.laws import IdleDynamic, Stall
+from scheduler_sim.energy.laws import COUNTERS, IdleDynamic, LinearPower, Stall
 from scheduler_sim.energy.model import Model
 from scheduler_sim.energy.model_file import model_in, read_model
 from scheduler_sim.energy.points import KHZ, POWER, TIME, WORKLOAD, Points
@@ -54,6 +54,7 @@ class PowerProfile:
     name : the module; keys : its figures as they were written, each with quality and source.
     pstates : its P-states, kHz; share : (k,) power above idle at each, relative to ``reference_khz``.
     fitted : energy model from measurements, if the profile names one.
+    counted : or a law of power from counters at one clock.
     """
 
     name: str
@@ -61,6 +62,7 @@ class PowerProfile:
     pstates: PStates
     share: Floats
     fitted: Model | None = None
+    counted: Model | None = None
 
     @property
     def idle_w(self) -> float:
@@ -116,6 +118,23 @@ class PowerProfile:
     def model(self) -> Model:
         """The fitted model, or the physical one."""
         return self.physical if self.fitted is None else self.fitted
+
+    def metered(self, signatures: Points) -> Points:
+        """Return signatures with their power: as measured, else from counters by the law at one clock.
+
+        Raises InputError where neither is known, or a signature is of another clock.
+        """
+        if signatures.has(POWER):
+            return signatures
+        if self.counted is None:
+            raise InputError(
+                "found no power_w; allowed: measured powers, or a model in the profile that tells them from"
+                " counters at one clock"
+            )
+        clock = self.counted.pstates
+        clock.index(signatures.khz)
+        watts = self.counted.power.power(signatures, clock.khz)[:, 0].clip(self.idle_w, self.peak_w)
+        return Points(signatures.table.assign(**{POWER: watts}))
 
     @cached_property
     def physical(self) -> Model:
@@ -249,11 +268,16 @@ def _profile(file: YamlFile, place: int, keys: ModuleKeys) -> PowerProfile:
     problems = [*_odd_shares(keys, pstates), *_odd_cores(keys)]
     if problems:
         raise file.error([Problem((*where, *problem.where), problem.text) for problem in problems])
-    fitted = _fitted(file, keys, where) if keys.model else None
+    model = _fitted(file, keys, where) if keys.model else None
+    at_one_clock = model is not None and isinstance(model.power, LinearPower) and model.power.form == COUNTERS
+    fitted, counted = (None, model) if at_one_clock else (model, None)
+    if counted is not None and counted.pstates.khz[0] not in pstates.khz:
+        text = f"found one of {counted.pstates.words()} kHz; allowed: of a P-state, {pstates.words()} kHz"
+        raise file.error([Problem((*where, "model"), text)])
     if fitted is not None and (unknown := np.setdiff1d(pstates.khz, fitted.pstates.khz)).size:
         allowed = f"a model of all P-states of the profile; it has {fitted.pstates.words()} kHz"
         raise file.error([Problem((*where, "model"), f"found none of {unknown[0]} kHz; allowed: {allowed}")])
-    return PowerProfile(keys.name, keys, pstates, _shares(keys, pstates), fitted)
+    return PowerProfile(keys.name, keys, pstates, _shares(keys, pstates), fitted, counted)
 
 
 def _fitted(file: YamlFile, keys: ModuleKeys, where: Location) -> Model:

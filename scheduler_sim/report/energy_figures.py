@@ -9,7 +9,8 @@ import numpy as np
 import pandas as pd
 from matplotlib.ticker import FuncFormatter, MaxNLocator, NullFormatter
 
-from scheduler_sim.report.look import COLOURS, DASHES, GREY, blank, ink, look, shades
+from scheduler_sim.arrays import Floats
+from scheduler_sim.report.look import COLOURS, DASHES, GREY, Picture, blank, ink, look, shades
 from scheduler_sim.report.wording import plain
 
 if TYPE_CHECKING:
@@ -92,6 +93,21 @@ def held_out_figure(
         bars.set_xlabel("MAPE, %")
         bars.set_title("Mean error of each way to tell")
         figure.suptitle(title, x=0.01, ha="left", fontsize=12, fontweight="bold")
+    return figure
+
+
+def one_clock_figure(measured: Floats, told: Floats, law: str) -> Picture:
+    """Draw what a law says of workloads that were left out against what was measured, W."""
+    with look():
+        figure = blank(4.2, 4.0)
+        panel = figure.subplots()
+        ends = [float(min(measured.min(), told.min())), float(max(measured.max(), told.max()))]
+        panel.plot(ends, ends, color=GREY, linewidth=1)
+        panel.plot(measured, told, ".", color=COLOURS[0], markersize=5)
+        panel.set_xlabel("measured, W")
+        panel.set_ylabel("told by the law, W")
+        panel.set_title(f"Power by {plain(law)}: workloads left out")
+        panel.set_aspect("equal")
     return figure
 
 

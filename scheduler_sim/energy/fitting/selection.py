@@ -33,7 +33,7 @@ def select(laws: Sequence[Law], grid: Grid) -> Law:
     held, errors = by_size[0], _errors(by_size[0], grid)
     for law in by_size[1:]:
         its = _errors(law, grid)
-        if _knows(its, errors, EACH * len(law.terms)) and _clearly_less(its, errors):
+        if _knows(its, errors, EACH * len(law.terms)) and clearly_less(its, errors):
             held, errors = law, its
     return held
 
@@ -55,7 +55,7 @@ def _knows(errors: Floats, others: Floats, workloads: int) -> bool:
     )
 
 
-def _clearly_less(errors: Floats, others: Floats) -> bool:
+def clearly_less(errors: Floats, others: Floats) -> bool:
     """Whether errors are by ``GAIN`` less in the root of their mean square, and less workload by workload.
 
     By a paired t test, of one side, of the mean errors of the workloads.
