@@ -134,7 +134,8 @@ class ModuleKeys(Keys):
     gpu: GpuKeys | None = Field(default=None, description="GPUs, if the node has them")
     node_sigma: AnyFigure = Field(
         default=Figure(value=0),
-        description="spread of node power: sigma of a log-normal factor of mean 1; 0, none, by default",
+        description="spread of what nodes draw above idle: sigma of a log-normal factor of mean 1, by the"
+        " seed of the run, the same under every policy; 0, none, by default",
     )
     model: FileOrKeys | None = Field(
         default=None,

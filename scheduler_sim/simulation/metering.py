@@ -28,6 +28,7 @@ from scheduler_sim.result.node_use import of_parts
 from scheduler_sim.result.suspensions import spans_of
 from scheduler_sim.simulation.drawn import Drawn, drawn, origin_shares, with_energy
 from scheduler_sim.simulation.rules.shared_nodes import shares_under_slurm, tells_apart
+from scheduler_sim.simulation.variability import by_node, varies
 from scheduler_sim.system.shared_cores import shares_cores
 from scheduler_sim.system.system import System
 from scheduler_sim.workload.table import Workload
@@ -87,13 +88,16 @@ class Meter:
     Raises InputError for a module without a power profile, and for tariffs that begin too late.
     """
 
-    def __init__(self, models: Models, system: System, unix_start: int | None, first: int) -> None:
+    def __init__(
+        self, models: Models, system: System, unix_start: int | None, first: int, seed: int = 0
+    ) -> None:
         layer = models.energy
         assert layer is not None
         for module in system.modules:
             layer.profiles[module.name]
         self._names, self._layer, self._system = models.names, layer, system
         self._tariffs = Tariffs.of(layer, unix_start, first)
+        self._seed = seed
 
     def read(
         self,
@@ -122,6 +126,8 @@ class Meter:
         measured = Measured.of(jobs) if self._layer.replays else None
         replayed = None if measured is None else measured.on(components["nodes"].to_numpy())
         made = drawn(self._layer, self._system, components, alike, khz, parts, replayed)
+        if varies(self._layer, self._system):
+            made = by_node(self._layer, self._system, components, made, parts, self._seed)
         with_energy(components, made)
         if lost is not None:
             of_lost = alike._replace(kind=alike.kind[lost["place"]])

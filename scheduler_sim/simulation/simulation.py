@@ -172,7 +172,7 @@ class Simulation(Branching):
             from scheduler_sim.simulation.metering import Meter, refuse_unmeasured
 
             refuse_unmeasured(layer, self.workload)
-            self._meter = Meter(self.models, self.system, *self._clock_of_trace())
+            self._meter = Meter(self.models, self.system, *self._clock_of_trace(), self._seed)
         calls, self._unknown_calls = find_calls(self.workload, self._placements)
         calls = calls if self.policy.calls else []
         resolution_s = MINUTE if self.policy.backfill == "slurm" else 1  # Slurm counts delays in minutes

@@ -61,7 +61,8 @@ class OneClock:
     @property
     def told(self) -> Floats:
         """What the law selected says of each row judged, W."""
-        return self.left_out[self.selected].to_numpy(np.float64)[self.judged]
+        told: Floats = self.left_out[self.selected].to_numpy(np.float64)[self.judged]
+        return told
 
     def model(self) -> Model:
         """Return the law selected as a model of one P-state."""
