@@ -36,8 +36,8 @@ def operation_costs(counts: Mapping[str, ArrayLike], time: ArrayLike) -> pd.Data
 
     Returns
     -------
-    A row an operation: ``value`` (s an operation), ``std_error``, ``p`` of the t test. What is far above 0.05 is not
-    told from nothing by these runs, and may be left out.
+    A row an operation: ``value`` (s an operation), ``std_error``, ``p`` of the t test. What is far above 0.05
+    is not told from nothing by these runs, and may be left out.
 
     Raises
     ------
