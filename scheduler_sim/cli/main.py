@@ -20,6 +20,7 @@ from scheduler_sim import __version__
 from scheduler_sim.cli import (
     benchmarks,
     compare,
+    completion,
     convert,
     explain,
     fit,
@@ -28,6 +29,8 @@ from scheduler_sim.cli import (
     predict,
     report,
     run,
+    sample,
+    schema,
     study,
 )
 from scheduler_sim.cli.terminal import note
@@ -48,7 +51,22 @@ NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 TOO_LARGE = "is too large for the memory of this machine; nothing was written"
 
-COMMANDS = (run, study, report, generate, fit, convert, inspect, explain, compare, predict, benchmarks)
+COMMANDS = (
+    run,
+    study,
+    report,
+    generate,
+    fit,
+    convert,
+    inspect,
+    explain,
+    compare,
+    predict,
+    benchmarks,
+    sample,
+    schema,
+    completion,
+)
 
 EXAMPLES = """\
 examples:
@@ -66,7 +84,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         _print_anything(stream)
     arguments = list(sys.argv[1:] if argv is None else argv)
-    if not arguments:  # a script that lost its arguments should notice, too
+    if (
+        not arguments and completion.ASKED not in os.environ
+    ):  # a script that lost its arguments should notice, too
         parser().print_help(sys.stderr)
         return BAD_INPUT
     try:
@@ -117,6 +137,7 @@ def parser() -> argparse.ArgumentParser:
 def _parsed(arguments: Sequence[str]) -> argparse.Namespace:
     """Parse them; a TRACE that may be left out may stand behind options, too."""
     whole = parser()
+    completion.answer_shell(whole)
     parsed, left = whole.parse_known_args(arguments)
     if len(left) == 1 and not left[0].startswith("-") and getattr(parsed, "trace", "") is None:
         parsed.trace = left[0]

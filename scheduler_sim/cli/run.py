@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -119,6 +120,9 @@ def execute(args: argparse.Namespace) -> None:
         show("\n  nothing was written; --out DIR keeps the result", quiet=args.quiet)
     else:
         show(f"\n  written to {out}", quiet=args.quiet)
+        if sys.stdout.isatty():
+            told = f"  next: scheduler-sim report {out}, or scheduler-sim explain {out} COMPONENT"
+            show(told, quiet=args.quiet)
 
 
 def _refuse_swapped(system: str, trace: str) -> None:

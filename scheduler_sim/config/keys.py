@@ -55,13 +55,13 @@ def _problems(model: type[Keys], error: ValidationError) -> Iterator[Problem]:
 
 def nested(annotation: Any) -> tuple[type[Keys] | None, str]:
     """Return the mapping inside a type, and ``[]`` or ``.<name>`` where there are several; else None."""
-    bare = _bare(annotation)
-    if _is_model(bare):
-        return bare, ""
-    inner = get_args(bare)
-    if get_origin(bare) is list and _is_model(_bare(inner[0])):
+    kind = _bare(annotation)
+    if _is_model(kind):
+        return kind, ""
+    inner = get_args(kind)
+    if get_origin(kind) is list and _is_model(_bare(inner[0])):
         return _bare(inner[0]), "[]"
-    if get_origin(bare) is dict and _is_model(_bare(inner[1])):
+    if get_origin(kind) is dict and _is_model(_bare(inner[1])):
         return _bare(inner[1]), ".<name>"
     return None, ""
 
@@ -71,6 +71,16 @@ def words_for(model: type[Keys], name: str) -> str:
     return _allowed(model, (name,))
 
 
+def checks_of(model: type[Keys], name: str) -> list[Check]:
+    """Return what checks the value of a key."""
+    return _checks(model, (name,))
+
+
+def _checks(model: type[Keys], where: Location) -> list[Check]:
+    parts = (part.func for part in _metadata(model, where) if isinstance(part, BeforeValidator))
+    return [check for check in parts if isinstance(check, Check)]
+
+
 def _allowed(model: type[Keys], where: Location) -> str:
     """Say in words what may stand at a location."""
     annotation = _annotation(model, where)
@@ -78,8 +88,7 @@ def _allowed(model: type[Keys], where: Location) -> str:
         names = list(annotation.model_fields)
         more = f" ... and {len(names) - 5} more" if len(names) > MOST_LISTED else ""
         return f"a mapping with the keys {', '.join(names[:5] if more else names)}{more}"
-    checks = [part.func for part in _metadata(model, where) if isinstance(part, BeforeValidator)]
-    said = next((check.allowed for check in checks if isinstance(check, Check)), "")
+    said = next((check.allowed for check in _checks(model, where)), "")
     if not said and get_origin(annotation) in (list, tuple):
         return "a list"
     if not said and get_origin(annotation) is dict:
@@ -102,13 +111,17 @@ def _annotation(model: type[Keys], where: Location) -> Any:
 
 
 def _bare(annotation: Any) -> Any:
-    """Strip Annotated, and the None of an optional type."""
+    """Strip Annotated, and the None of an optional type; of several types the first counts."""
+    return kinds_of(annotation)[0]
+
+
+def kinds_of(annotation: Any) -> list[Any]:
+    """Return the types that a value may have, None left out."""
     if get_origin(annotation) is Annotated:
-        return _bare(get_args(annotation)[0])
+        return kinds_of(get_args(annotation)[0])
     if get_origin(annotation) in (Union, types.UnionType):
-        kinds = [kind for kind in get_args(annotation) if kind is not type(None)]
-        return _bare(kinds[0])
-    return annotation
+        return [kind for one in get_args(annotation) if one is not type(None) for kind in kinds_of(one)]
+    return [annotation]
 
 
 def _metadata(model: type[Keys], where: Location) -> list[Any]:
