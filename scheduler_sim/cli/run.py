@@ -6,6 +6,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING
 
 from scheduler_sim.cli.force import DIRECTORY, add_force
@@ -163,12 +164,15 @@ def _loaded(
         )
     for said in simulation.workload.source.notes:
         note(f"{args.trace}: {said}", quiet=args.quiet)
-    if simulation.needs_compiling:
+    compiles, begin = simulation.needs_compiling, monotonic()
+    if compiles:
         note(
             "compiling the engine for this policy, once on this machine: 5 s to two minutes", quiet=args.quiet
         )
     with step("compiling", quiet=args.quiet), log.part("compile"):
         simulation.prepare()
+    if compiles:
+        note(f"compiled in {monotonic() - begin:.0f} s, and kept for later runs", quiet=args.quiet)
     return simulation
 
 

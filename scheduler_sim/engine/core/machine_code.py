@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import os
 import pickle
 from functools import cache
 from typing import Any, NamedTuple, NoReturn
@@ -38,7 +39,12 @@ _linked: list[Any] = []
 
 @cache
 def processor() -> str:
-    """Return what code has to be compiled for to run here."""
+    """Return what code is compiled for: this processor, or one that the user names.
+
+    So code that was made with ``NUMBA_CPU_NAME=generic`` is found on every processor of a kind.
+    """
+    if named := os.environ.get("NUMBA_CPU_NAME"):
+        return f"{llvm.get_process_triple()} {named}"
     return f"{llvm.get_process_triple()} {llvm.get_host_cpu_name()} {llvm.get_host_cpu_features().flatten()}"
 
 
