@@ -58,7 +58,7 @@ clean:
 
 $(VENV)/ready: $(VENV)/bin/python pyproject.toml
 	@echo "installing scheduler-sim into $(VENV); this takes a minute or two"
-	$(PIP) --editable .
+	$(PIP) --editable '.[report]'
 	@touch $@
 
 $(VENV)/ready-dev: $(VENV)/bin/python pyproject.toml

@@ -52,6 +52,9 @@ NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 TOO_LARGE = "is too large for the memory of this machine; nothing was written"
 
+EXTRAS = {"matplotlib": "report", "bokeh": "report", "distributed": "dask", "gymnasium": "rl"}
+"""Packages that come with an extra, and which."""
+
 COMMANDS = (
     run,
     study,
@@ -110,9 +113,18 @@ def main(argv: Sequence[str] | None = None) -> int:
             _print_no_more()
         return _ended(error, _told(error), BAD_INPUT if error.errno in NO_NAME else FAILURE)
     except Exception as error:
+        if isinstance(error, ModuleNotFoundError) and (missing := _missing(error)):
+            return _ended(error, missing, BAD_INPUT)
         told = f"internal error, please report it: {type(error).__name__}: {error}"
         return _ended(error, f"{told} (set {DEBUG}=1 for the traceback)", FAILURE)
     return 0
+
+
+def _missing(error: ModuleNotFoundError) -> str:
+    """Say which extra brings a package that is not installed; nothing of one that no extra brings."""
+    package = (error.name or "").partition(".")[0]
+    extra = EXTRAS.get(package)
+    return f"{package} is not installed; allowed: pip install 'scheduler-sim[{extra}]'" if extra else ""
 
 
 def _print_no_more() -> None:
