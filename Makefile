@@ -1,4 +1,4 @@
-# make demo      run a sample trace: a table here, a picture in demo-result/overview.png; compile all policies
+# make demo      run a sample trace: a table here, a picture in demo-result/policies.png; compile all policies
 # make test      style, types, dependencies between the rooms, and the tests; small cases run in plain Python
 # make test-long what takes long by nature: kills, whole studies, the examples of all pages, every random case
 #                in greater number and compiled
@@ -26,7 +26,7 @@ help:
 demo: $(VENV)/ready
 	$(BIN)/scheduler-sim run configs/systems/cluster-128.yaml workloads/sample-1000.swf --policy easy --out $(RESULT)
 	@echo
-	$(BIN)/python analysis/overview.py $(RESULT) $(RESULT)/overview.png
+	$(BIN)/python analysis/two_policies.py configs/systems/cluster-128.yaml workloads/sample-1000.swf $(RESULT)/policies.png 42 97
 	@echo
 	@echo "compiling the engine for the other policies, so that their first runs do not wait; Ctrl-C is fine"
 	$(BIN)/scheduler-sim prepare
