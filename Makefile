@@ -52,6 +52,7 @@ samples: $(VENV)/ready
 	$(BIN)/python workloads/benchmark_like.py
 	$(BIN)/python workloads/source_samples.py
 	$(BIN)/python workloads/site_dumps.py
+	$(BIN)/python workloads/message_traces.py
 
 clean:
 	rm -rf $(VENV) $(RESULT) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import runpy
+
 import pytest
 
 from scheduler_sim import read_trace, simulate, write_trace
 from scheduler_sim.generation.generate import generate
+from scheduler_sim.messages.reading import write_messages
 from scheduler_sim.workload.summary import summarise
 from tests.conftest import ROOT
 
@@ -35,6 +38,14 @@ def test_every_sample_is_made_anew_by_make():
         assert name in (WORKLOADS / script).read_text(encoding="utf-8")
         assert f"python workloads/{script}\n" in rule + "\n"
     assert all(f"--out workloads/{name}" in rule for name in samples if name not in scripts)
+
+
+def test_sample_message_traces_are_what_their_script_makes(tmp_path):
+    made = runpy.run_path(str(WORKLOADS / "message_traces.py"))["samples"]()
+    assert sorted(made) == sorted(path.name for path in (WORKLOADS / "messages").iterdir())
+    for name, trace in made.items():
+        path = write_messages(trace, tmp_path / name)
+        assert path.read_bytes() == (WORKLOADS / "messages" / name).read_bytes()
 
 
 def test_plain_sample_is_what_its_header_says():

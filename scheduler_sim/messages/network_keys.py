@@ -1,0 +1,131 @@
+"""The keys of a network on which message traces are replayed."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, Field
+
+from scheduler_sim.config.keys import Keys
+from scheduler_sim.config.value import (
+    Amount,
+    Check,
+    Count,
+    Name,
+    Positive,
+    PositiveCount,
+    Text,
+    Title,
+    choice,
+    whole,
+)
+from scheduler_sim.messages.trace import MOST_BYTES, OPERATIONS
+
+VERSION = 1
+MODELS = ("none", "constant", "linear", "logarithmic")
+SIZES = ("current", "min", "max", "mean", "twice_max", "sum")
+SPREADS = ("fill", "round_robin")
+
+
+def _spread(written: Any) -> str | tuple[int, ...]:
+    if isinstance(written, str):
+        if written.lower() not in SPREADS:
+            raise ValueError
+        return written.lower()
+    nodes = tuple(written)
+    if isinstance(written, dict) or not nodes or not all(type(node) is int and node >= 0 for node in nodes):
+        raise ValueError
+    return nodes
+
+
+Spread = Annotated[
+    Any,
+    BeforeValidator(
+        Check(
+            f"{', '.join(SPREADS)}, or a list of the node of each process, counted from 0", _spread, SPREADS
+        )
+    ),
+]
+
+
+class LinkKeys(Keys):
+    """How messages travel. A message of S bytes takes latency + S / bandwidth + flight + overhead, and what
+    it waits."""
+
+    latency_us: Amount = Field(
+        default=0.0, description="µs of the sender's processor before a message may go"
+    )
+    bandwidth_mb_s: Amount = Field(default=0.0, description="10^6 bytes a second; 0 = no time")
+    flight_us: Amount = Field(default=0.0, description="µs on the wire, after links and bus are free again")
+    overhead_us: Amount = Field(
+        default=0.0, description="µs of the receiver's processor, once a message is there"
+    )
+    buses: Count = Field(default=0, description="messages under way at once; 0 = no limit")
+
+
+class NodeLinkKeys(LinkKeys):
+    """How messages travel between the nodes of a module, or within one."""
+
+    links_out: Count = Field(default=0, description="messages that leave a node at once; 0 = no limit")
+    links_in: Count = Field(default=0, description="messages that come to a node at once; 0 = no limit")
+
+
+class ModuleKeys(Keys):
+    """Nodes that are alike."""
+
+    nodes: PositiveCount = Field(description="how many")
+    cores: PositiveCount = Field(default=1, description="processes that a node holds; cores are not shared")
+    cpu_ratio: Positive = Field(
+        default=1.0, description="speed of a processor over that of the trace: bursts are divided by it"
+    )
+    between_nodes: NodeLinkKeys = Field(
+        default=NodeLinkKeys(), description="messages to other nodes of the module"
+    )
+    within_node: NodeLinkKeys = Field(default=NodeLinkKeys(), description="messages in the memory of a node")
+
+
+class PairKeys(LinkKeys):
+    """Messages between two modules, either way; they take the links of their nodes, too."""
+
+    modules: list[Name] = Field(description="two names of modules")
+
+
+class PhaseKeys(Keys):
+    """One phase of a collective operation."""
+
+    model: Annotated[str, choice(*MODELS)] = Field(
+        description="how often its message counts: never, once, n - 1 times, or once a stage of a tree"
+    )
+    size: Annotated[str, choice(*SIZES)] = Field(
+        default="max",
+        description="of that message, by what a process gives and gets; current: gives, then gets",
+    )
+
+
+class OperationKeys(Keys):
+    """What a collective operation takes once its last process is there: fan in, then fan out."""
+
+    fan_in: PhaseKeys = Field(description="gathering")
+    fan_out: PhaseKeys = Field(description="spreading")
+
+
+class NetworkKeys(Keys):
+    """The whole file of a network."""
+
+    version: Annotated[int, whole(VERSION, VERSION)] = Field(description=f"of this format: {VERSION}")
+    name: Title = Field(default="", description="for people")
+    modules: dict[Name, ModuleKeys] = Field(description="modules by name, their nodes numbered in this order")
+    between_modules: list[PairKeys] = Field(default=[], description="networks between modules")
+    mapping: Spread = Field(
+        default="fill",
+        description="node of each process: fill one node after the other, deal round robin, or as listed",
+    )
+    eager_bytes: Annotated[int, whole(0, MOST_BYTES)] | None = Field(
+        default=None,
+        description="largest message sent without waiting for its receive; default: as the trace says",
+    )
+    collectives: dict[Annotated[str, choice(*OPERATIONS)], OperationKeys] = Field(
+        default={}, description="models of collective operations by name, in place of the usual ones"
+    )
+    source: Text = Field(default="", description="where the numbers come from")
+    notes: list[Text] = Field(default=[], description="for people")
