@@ -17,7 +17,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from time import perf_counter
 
-from benchmarks import files, limits, native, peers, run, schedulers, sharing, slurm, studies
+from benchmarks import files, limits, messages, native, peers, run, schedulers, sharing, slurm, studies
 from benchmarks.section import KTH, ROOT, Asked
 
 SECTIONS: dict[str, Callable[[Asked], str]] = {
@@ -30,6 +30,7 @@ SECTIONS: dict[str, Callable[[Asked], str]] = {
     "sharing": sharing.section,
     "schedulers": schedulers.section,
     "studies": studies.section,
+    "messages": messages.section,
     "peers": peers.section,
 }
 ABOUT = "run"
