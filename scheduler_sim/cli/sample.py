@@ -71,6 +71,19 @@ SAMPLES = {
             " --policy configs/schedulers/classic.py:Easy",
         ),
     ),
+    "messages": Sample(
+        "message traces of eight and twelve processes, and networks",
+        (
+            "workloads/messages/stencil-8.csv",
+            "workloads/messages/wavefront-12.dim",
+            "configs/networks/cluster.yaml",
+            "configs/networks/deep-est-prototype.yaml",
+        ),
+        (
+            "scheduler-sim replay-messages workloads/messages/stencil-8.csv"
+            " --network configs/networks/cluster.yaml --what-if balanced --plot timeline.png",
+        ),
+    ),
     "benchmarks": Sample(
         "half a year of a benchmark's results",
         ("workloads/sample-benchmarks.csv",),
