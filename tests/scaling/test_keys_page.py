@@ -23,10 +23,11 @@ def test_every_key_says_what_is_allowed_and_what_it_means():
             assert row[2].strip() or row[3].strip(), row
 
 
-def test_the_page_on_models_has_every_curve_and_system():
+def test_the_page_on_models_has_every_curve_and_the_one_on_sources_every_system():
     text = (REFERENCE / "scaling.md").read_text(encoding="utf-8")
     for name in KINDS:
         assert f"`{name}`" in text, name
+    sources = (ROOT / "docs" / "sources.md").read_text(encoding="utf-8")
     for system in (
         "Rosas",
         "Calotoiu",
@@ -39,4 +40,4 @@ def test_the_page_on_models_has_every_curve_and_system():
         "Mendes",
         "Zhang",
     ):
-        assert system in text, system
+        assert system in sources, system
