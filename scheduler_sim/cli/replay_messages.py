@@ -21,14 +21,13 @@ examples:
   scheduler-sim replay-messages workloads/messages/wavefront-12.dim --network configs/networks/cluster.yaml
   scheduler-sim replay-messages workloads/messages/stencil-8.csv --network configs/networks/cluster.yaml \\
       --what-if balanced --what-if faster:inner:2 --what-if bandwidth:0.5 --plot timeline.png
-  scheduler-sim replay-messages app-16.dim app-32.dim app-64.dim --network
-  configs/networks/deep-est-prototype.yaml \\
+  scheduler-sim replay-messages app-16.dim app-32.dim app-64.dim --network configs/networks/cluster.yaml \\
       --scaling strong --points points.csv --profile app.yaml
 
 TRACE is a trace of Dimemas as text, or a table of records (docs/reference/messages.md). Efficiencies are of
 Rosas et al. 2014: load balance from bursts, serialization from an ideal network, transfer from this one.
-What-ifs: ideal, balanced, no-noise, cycles:GHZ, faster:KERNEL:TIMES, bandwidth:TIMES, latency:TIMES, joined
-by +.
+EDIT is one of ideal, balanced, no-noise, cycles:GHZ, faster:KERNEL:TIMES, bandwidth:TIMES, latency:TIMES, or
+several joined by +.
 """
 
 
