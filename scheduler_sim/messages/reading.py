@@ -101,7 +101,7 @@ def _dimemas_lines(trace: MessageTrace) -> Iterator[str]:
     yield f'#DIMEMAS:"{trace.name}":0:{trace.processes}({",".join(["1"] * trace.processes)}),{len(used)}'
     for number in used.tolist():
         members = trace.groups[number]
-        yield f"d:1:{number}:{len(members)}:{':'.join(map(str, members))}"
+        yield f"d:1:{number + 1}:{len(members)}:{':'.join(map(str, members))}"
     phase = [NONE] * trace.processes
     for row in range(len(trace)):
         kind = int(trace.kind[row])
@@ -110,7 +110,7 @@ def _dimemas_lines(trace: MessageTrace) -> Iterator[str]:
         if kind == COMPUTE and label != phase[trace.process[row]]:
             phase[trace.process[row]] = label
             yield f"20:{here}:{PHASE}:{label + 1}"
-        message = f"{trace.peer[row]}:-1:{trace.bytes[row]}:{trace.tag[row]}:{trace.group[row]}"
+        message = f"{trace.peer[row]}:-1:{trace.bytes[row]}:{trace.tag[row]}:{trace.group[row] + 1}"
         if kind == COMPUTE:
             yield f"1:{here}:{_seconds(int(trace.duration[row]))}"
         elif kind in (SEND, ISEND):
@@ -120,7 +120,7 @@ def _dimemas_lines(trace: MessageTrace) -> Iterator[str]:
         elif kind >= COLLECTIVE:
             how = {COLLECTIVE: 1, ICOLLECTIVE: 0}.get(kind, 2)
             numbers = (
-                f"{trace.operation[row]}:{trace.group[row]}:0:0:{trace.bytes[row]}:{trace.received[row]}"
+                f"{trace.operation[row]}:{trace.group[row] + 1}:0:0:{trace.bytes[row]}:{trace.received[row]}"
             )
             yield f"10:{here}:{numbers}:{how}"
         elif kind == WAITALL or trace.request[row] >= 0:
