@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from scheduler_sim.errors import InputError
+from scheduler_sim.messages.kernel import STEPS
 from scheduler_sim.messages.matching import MOST_NAMED
 from scheduler_sim.messages.state import Plan, Progress
 from scheduler_sim.messages.trace import COLLECTIVE, RECV, SEND, WAIT_COLLECTIVE, MessageTrace
@@ -40,7 +41,7 @@ def _awaited(trace: MessageTrace, plan: Plan, state: Progress, process: int) -> 
         operation = plan.value[row]
         come = np.isin(members, trace.process[(plan.value == operation) & _begun(trace, plan, state)])
         return int(members[~come][0])
-    message = int(plan.waited[plan.wait_first[row] + state.processes[process].step // 2])
+    message = int(plan.waited[plan.wait_first[row] + state.processes[process].step // STEPS])
     sends = np.flatnonzero((trace.kind == SEND) | (trace.kind == SEND + 1))
     send = int(sends[message // 2])
     return int(trace.process[send] if message % 2 else trace.peer[send])

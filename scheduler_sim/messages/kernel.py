@@ -26,6 +26,8 @@ FINISHED, BLOCKED, TOO_LONG = 0, 1, 2
 
 OUT, IN, BUS = 0, 1, 2
 STAGES = 3
+STEPS = 3
+"""Of a wait for one message: not begun, looking for it, blocked."""
 
 Function = TypeVar("Function", bound=Callable[..., object])
 
@@ -279,11 +281,24 @@ def _send(plan: Plan, state: Progress, process: int, row: int, now: int) -> bool
 
 
 @compiled
+def _looked(me: Records, now: int) -> None:
+    """Count the time in which a receiver looked for its message; it is blocked from here on."""
+    me.transferring += now - me.since
+    me.since = now
+
+
+@compiled
 def _receive(plan: Plan, state: Progress, process: int, row: int, now: int) -> bool:
     """Post, and wait for the message; tells whether it is there."""
     me, message = state.processes[process], plan.value[row]
     if me.step == 0:
         me.step = 1
+        if plan.messages[message].lookup > 0:
+            _push(state, now + plan.messages[message].lookup, process)
+            return False
+    if me.step == 1:
+        me.step = 2
+        _looked(me, now)
         _post(plan, state, message, now)
         if _awaits(plan, state, message, True, process, now):
             return False
@@ -295,14 +310,20 @@ def _receive(plan: Plan, state: Progress, process: int, row: int, now: int) -> b
 
 @compiled
 def _wait(plan: Plan, state: Progress, process: int, row: int, now: int) -> bool:
-    """Wait for one message after the other; tells whether all are through. Odd steps: a wait is under way."""
+    """Wait for one message after the other, each in ``STEPS``; tells whether all are through."""
     me = state.processes[process]
-    place = plan.wait_first[row] + me.step // 2
+    place = plan.wait_first[row] + me.step // STEPS
     while place < plan.wait_first[row + 1]:
         message, receiving = plan.waited[place] // 2, plan.waited[place] % 2 == 1
-        if me.step % 2 == 0:
+        if me.step % STEPS == 0:
             me.step += 1
             me.since = now
+            if receiving and plan.messages[message].lookup > 0:
+                _push(state, now + plan.messages[message].lookup, process)
+                return False
+        if me.step % STEPS == 1:
+            me.step += 1
+            _looked(me, now)
             if _awaits(plan, state, message, receiving, process, now):
                 return False
         waited = _count(me, state.messages[message].ready if receiving else now, now)

@@ -49,7 +49,7 @@ class Network:
         return replace(self, ideal=True)
 
     def scaled(self, *, latency: float = 1.0, bandwidth: float = 1.0) -> Network:
-        """Return the network with times as much latency (flight and overhead, too) and bandwidth."""
+        """Return the network with times as much latency (all that is given in µs) and bandwidth."""
         return replace(
             self,
             latency_times=self.latency_times * latency,
@@ -116,6 +116,7 @@ class Network:
         bandwidth = np.array([link.bandwidth_mb_s for link in every], dtype=np.float64) * self.bandwidth_times
         return Links(
             latency=ps([link.latency_us for link in every], times),
+            lookup=ps([link.receive_latency_us for link in every], times),
             flight=ps([link.flight_us for link in every], times),
             overhead=ps([link.overhead_us for link in every], times),
             bandwidth=np.zeros(len(every)) if self.ideal else bandwidth,

@@ -49,13 +49,17 @@ Spread = Annotated[
 
 
 class LinkKeys(Keys):
-    """How messages travel. A message of S bytes takes latency + S / bandwidth + flight + overhead, and what
-    it waits."""
+    """How messages travel: latency + size / bandwidth + flight + overhead, and what they wait for links."""
 
     latency_us: Amount = Field(
         default=0.0, description="µs of the sender's processor before a message may go"
     )
     bandwidth_mb_s: Amount = Field(default=0.0, description="10^6 bytes a second; 0 = no time")
+    receive_latency_us: Amount = Field(
+        default=0.0,
+        description="µs of the receiver's processor before a blocking receive, or a wait, looks for its message;"
+        " in Dimemas the latency",
+    )
     flight_us: Amount = Field(default=0.0, description="µs on the wire, after links and bus are free again")
     overhead_us: Amount = Field(
         default=0.0, description="µs of the receiver's processor, once a message is there"

@@ -30,7 +30,7 @@ class Links:
 
     Attributes
     ----------
-    latency, flight, overhead : int64[paths], ps
+    latency, lookup, flight, overhead : int64[paths], ps
     bandwidth : float64[paths], MB/s, 0 = no time
     buses : int64[paths], messages at once, 0 = no limit
     modules : how many
@@ -38,6 +38,7 @@ class Links:
     """
 
     latency: Ints
+    lookup: Ints
     flight: Ints
     overhead: Ints
     bandwidth: Floats

@@ -45,6 +45,7 @@ def plan_of(trace: MessageTrace, matching: Matching, network: Network) -> Plan:
         len(sends),
         MESSAGE,
         latency=links.latency[path],
+        lookup=links.lookup[path],
         flight=links.flight[path],
         transfer=whole(links.transfer(path, size), "a message"),
         overhead=links.overhead[path],

@@ -16,10 +16,12 @@ def record(*names: str) -> np.dtype[np.void]:
     return np.dtype([(name, np.int64) for name in names])
 
 
-MESSAGE = record("latency", "flight", "transfer", "overhead", "rendezvous", "out", "into", "bus")
-"""Of the sender's processor, on the wire, holding links and bus, of the receiver's processor (ps); 1 where it
-waits for
-its receive; the resources that it takes one after the other: link out, link in, bus, -1 = without limit."""
+MESSAGE = record("latency", "lookup", "flight", "transfer", "overhead", "rendezvous", "out", "into", "bus")
+"""Of the sender's processor, of the receiver's before it looks, on the wire, holding links and bus, of the
+receiver's
+processor (ps); 1 where it waits for its receive; the resources that it takes one after the other: link out,
+link in,
+bus, -1 = without limit."""
 
 UNDER_WAY = record("offered", "posted", "ready", "arrival", "sender", "receiver", "stage", "following")
 """A message so far, -1 = not yet: sent off, receive posted, asking for links, arrived (ps); processes that

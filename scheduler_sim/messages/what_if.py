@@ -19,7 +19,7 @@ WORDS: Mapping[str, str] = {
     "cycles:GHZ": "each burst is as long as its cycles take at this clock",
     "faster:KERNEL:TIMES": "a kernel (label, or TYPE:VALUE of events) is so many times faster",
     "bandwidth:TIMES": "so many times the bandwidth",
-    "latency:TIMES": "so many times the latency (flight and overhead, too)",
+    "latency:TIMES": "so many times the latency (and all else in µs)",
 }
 """Edits and what they do; several are joined by +."""
 

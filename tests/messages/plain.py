@@ -111,7 +111,10 @@ class Plain:
                 if record.kind == SEND:
                     yield from self.wait_for_post(p, message)
             elif record.kind in (RECV, IRECV):
+                if record.kind == RECV:
+                    yield from self.look(p, self.link(p, record.peer))
                 message = self.message((record.peer, p, record.tag), "in")
+                message.link = self.link(p, record.peer)
                 self.post(message)
                 under_way[record.request] = message, True
                 if record.kind == RECV:
@@ -153,7 +156,20 @@ class Plain:
                 message.resources.append(self.stages.setdefault(name, Stage(capacity)))
 
     def wait(self, p: int, message: Message, receiving: bool) -> Iterator[None]:
-        yield from (self.wait_for_message if receiving else self.wait_for_post)(p, message)
+        if receiving:
+            yield from self.look(p, message.link)
+            yield from self.wait_for_message(p, message)
+        else:
+            yield from self.wait_for_post(p, message)
+
+    def link(self, one: int, other: int) -> LinkKeys:
+        inside = self.node[one] == self.node[other]
+        return self.module.within_node if inside else self.module.between_nodes
+
+    def look(self, p: int, link: LinkKeys) -> Iterator[None]:
+        took = round(link.receive_latency_us * US)
+        self.transfer[p] += took
+        yield from self.until(p, self.now + took)
 
     def wait_for_post(self, p: int, message: Message) -> Iterator[None]:
         since = self.now

@@ -33,6 +33,7 @@ def links(draw: st.DrawFn, *, limits: bool = True) -> NodeLinkKeys:
     few = FEW if limits else st.just(0)
     return NodeLinkKeys(
         latency_us=draw(MICROS),
+        receive_latency_us=draw(MICROS),
         flight_us=draw(MICROS),
         overhead_us=draw(MICROS),
         bandwidth_mb_s=draw(st.sampled_from([0, 1, 2, 0.5])),

@@ -23,6 +23,17 @@ def test_flight_and_overhead_come_on_top_and_overhead_also_for_a_late_receiver(t
     assert ends(late, network(latency_us=3, flight_us=4, overhead_us=6, **SLOW)) == [3, 56]
 
 
+def test_a_receiver_may_pay_before_it_looks_and_posts(table):
+    trace = table("0 send 1 5", "1 recv 0 5", "1 compute 2")
+    on = network(latency_us=3, receive_latency_us=4, **SLOW)
+    assert ends(trace, on) == [3, 10]  # hidden, as the message comes at 8
+    assert ends(table("0 ssend 1 5", "1 recv 0 5"), on) == [4, 9]  # posted at 4
+    late = table("0 send 1 5", "1 irecv 0 5 #1", "1 compute 50", "1 wait #1")
+    assert ends(late, on) == [3, 54]  # the wait pays, what does not block does not
+    ran = replay(trace, on)
+    assert (ran.transfer // US).tolist() == [3, 8]
+
+
 def test_a_sender_waits_for_its_receive_above_the_eager_size_alone(table):
     trace = table("0 send 1 5", "0 compute 1", "1 compute 20", "1 recv 0 5")
     assert ends(trace, network(latency_us=3, eager=5, **SLOW)) == [4, 20]  # there since 8
