@@ -57,7 +57,7 @@ class LinkKeys(Keys):
     bandwidth_mb_s: Amount = Field(default=0.0, description="10^6 bytes a second; 0 = no time")
     receive_latency_us: Amount = Field(
         default=0.0,
-        description="µs of the receiver's processor before a blocking receive, or a wait, looks for its message;"
+        description="µs of the receiver's processor before a blocking receive or wait looks for a message;"
         " in Dimemas the latency",
     )
     flight_us: Amount = Field(default=0.0, description="µs on the wire, after links and bus are free again")
