@@ -3,6 +3,7 @@
 # make test-long what takes long by nature: kills, whole studies, the examples of all pages, every random case
 #                in greater number and compiled
 # make test-all  all of it: every small case compiled, too, and twice as many random ones
+# make docs      the documentation as a site, in site/; a warning is an error
 # make samples   the sample traces anew, from their recipes
 #
 # All create a virtual environment in .venv and install into it what they need.
@@ -18,7 +19,7 @@ WORKERS ?= 2
 unexport PYTHONDONTWRITEBYTECODE
 
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-long test-all samples clean
+.PHONY: help demo test test-long test-all docs samples clean
 
 help:
 	@sed -n -e 's/^# make /make /p' -e 's/^#                /               /p' Makefile
@@ -34,6 +35,7 @@ demo: $(VENV)/ready
 test: $(VENV)/ready-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/codespell
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m 'not long'
@@ -43,6 +45,9 @@ test-long: $(VENV)/ready-dev
 
 test-all: $(VENV)/ready-dev
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal --hypothesis-profile=all
+
+docs: $(VENV)/ready-dev
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 samples: $(VENV)/ready
 	$(BIN)/scheduler-sim generate workloads/sample-1000.yaml --out workloads/sample-1000.swf
@@ -55,7 +60,7 @@ samples: $(VENV)/ready
 	$(BIN)/python workloads/message_traces.py
 
 clean:
-	rm -rf $(VENV) $(RESULT) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(RESULT) site .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 
 $(VENV)/ready: $(VENV)/bin/python pyproject.toml
 	@echo "installing scheduler-sim into $(VENV); this takes a minute or two"
