@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from scheduler_sim.engine.rules.slurm.het.lifecycle import SlurmCallsCore
     from scheduler_sim.engine.rules.slurm.named_nodes import NamedNodesCore
     from scheduler_sim.engine.rules.slurm.outages import OutagesCore
+    from scheduler_sim.engine.rules.slurm.power_saving.nodes import WeighedPowerCore
     from scheduler_sim.engine.rules.slurm.preemption.gang_state import GangCore
     from scheduler_sim.engine.rules.slurm.preemption.shared_nodes import PreemptionSharesCore
     from scheduler_sim.engine.rules.slurm.reservations.state import ReservationsCore
@@ -54,6 +55,7 @@ if TYPE_CHECKING:
         AcceleratedCore,
         GangCore,
         PreemptionSharesCore,
+        WeighedPowerCore,
         OutagesCore,
         TopologyCore,
         NamedNodesCore,
@@ -118,6 +120,9 @@ RULES = (
          ("slurm.preemption.slots", "slurm.preemption.victims", "slurm.preemption.shared_nodes",
           "slurm.preemption.reserved"),
          "slurm.preemption.state.blank_preemption"),
+    Rule("slurm_power_saving",
+         ("slurm.power_saving.nodes", "slurm.power_saving.jobs", "slurm.power_saving.looks"),
+         "slurm.power_saving.state.blank_slurm_power_saving", lambda need: {"idle_rows": 1}),
     Rule("outages", ("slurm.outages",), "slurm.outages.blank_outages"),
     Rule("topology", ("slurm.topology.nodes", "slurm.topology.slots", "slurm.topology.shares"),
          "slurm.topology.state.blank_topology"),

@@ -16,7 +16,19 @@ from pydantic import BeforeValidator, Field
 
 from scheduler_sim.config.keys import Keys
 from scheduler_sim.config.problem import Problem, found
-from scheduler_sim.config.value import Check, Count, Duration, Flag, Name, Seconds, choice, duration, whole
+from scheduler_sim.config.value import (
+    NO_LIMIT,
+    Check,
+    Count,
+    Duration,
+    Flag,
+    Name,
+    Seconds,
+    choice,
+    duration,
+    span,
+    whole,
+)
 from scheduler_sim.errors import did_you_mean
 from scheduler_sim.policy.limits import QosKeys
 from scheduler_sim.policy.shares import AccountKeys
@@ -70,6 +82,9 @@ LATENCIES = {
 """``measured``: on a running 22.05 that looks around once a second. What the backfill scheduler
 started ends just after its look of that second; what was killed is cleaned up at the next one. The
 main scheduler starts a job 0.4 s after an end (median of 434 such starts in the first recordings)."""
+
+OF_POWER_SAVING = {"SuspendTime": "UNLIMITED", "SuspendTimeout": 30, "ResumeTimeout": 60}
+"""Where nothing is said, and a power profile says no longer time."""
 
 
 def _version(written: Any) -> str:
@@ -138,6 +153,21 @@ def _half_life(written: Any) -> int:
     return 0 if written in (0, "0") else duration(written) or 0
 
 
+def _suspend_time(written: Any) -> int | None:
+    """None, UNLIMITED and -1: nodes are never powered down; 0 is as short as can be."""
+    if written is None or str(written).strip() == "-1":
+        return None
+    return span(written) if str(written).strip().upper() not in NO_LIMIT else None
+
+
+def _listed(written: Any) -> tuple[str, ...]:
+    """A list, or text with commas outside brackets."""
+    words = re.findall(r"(?:[^,\[]|\[[^\]]*\])+", written) if isinstance(written, str) else list(written)
+    if not all(isinstance(word, str) for word in words):
+        raise TypeError
+    return tuple(word.strip() for word in words if word.strip())
+
+
 Version = Annotated[str, BeforeValidator(Check(", ".join(VERSIONS), _version, VERSIONS))]
 Flags = Annotated[
     tuple[str, ...],
@@ -162,6 +192,17 @@ Period = Annotated[
 HalfLife = Annotated[
     int, BeforeValidator(Check("seconds (an integer >= 0), or 14d, 12:00:00, 7-0, UNLIMITED", _half_life))
 ]
+Suspension = Annotated[
+    int | None,
+    BeforeValidator(
+        Check("seconds (an integer >= 0), or 30m, 24h, 2-00:00:00, UNLIMITED, -1", _suspend_time)
+    ),
+]
+NodeLists = Annotated[
+    tuple[str, ...],
+    BeforeValidator(Check("modules and their nodes by number from 0, as main[0-9,12], main[0-9]:4", _listed)),
+]
+NameList = Annotated[tuple[str, ...], BeforeValidator(Check("a list of names", _listed))]
 Priority = Annotated[int, whole(0, 2**32 - 1)]
 OptionalUnits = Annotated[int | None, whole(1)]
 OptionalSeconds = Annotated[int | None, whole(0)]
@@ -216,6 +257,38 @@ class SlurmKeys(Keys):
     max_switch_wait: Count = Field(
         default=300,
         description="how long a job that asks for a number of switches waits for so few at most",
+    )
+
+    # power saving
+    SuspendTime: Suspension = Field(
+        default=None,
+        description="how long a node is idle before it is powered down; UNLIMITED or -1: never; else as "
+        "energy.idle_off of the models says (ours)",
+    )
+    SuspendTimeout: OptionalUnits = Field(
+        default=None,
+        description="how long no job can have a node that powers down; by default 30, or as long as that "
+        "takes by the power profile (ours)",
+    )
+    ResumeTimeout: OptionalUnits = Field(
+        default=None,
+        description="how long a node may take to boot; without a power profile so long it does (ours); by "
+        "default 60, or as long as the profile says (ours)",
+    )
+    SuspendRate: Count = Field(
+        default=60, description="nodes that are powered down in a minute, about; 0: any number"
+    )
+    ResumeRate: Count = Field(default=300, description="nodes that are booted in a minute, about; likewise")
+    SuspendExcNodes: NodeLists = Field(
+        default=(),
+        description="nodes that stay on, by number in their module, as main[0-9]; main[0-9]:4: idle ones of "
+        "these, so many",
+    )
+    SuspendExcParts: NameList = Field(default=(), description="partitions whose nodes stay on")
+    power_save_interval: Annotated[int, whole(1)] = Field(
+        default=10,
+        description="time between two looks of the power saving thread while no node changes; after a "
+        "change it looks a second later",
     )
 
     # the main scheduler
@@ -468,7 +541,7 @@ class SlurmKeys(Keys):
             return self.settled("bf_max_job_test")
         if name == "launch_s" and self.looks_first == "backfill":
             return 0
-        return {**OF_VERSION[self.version], **LATENCIES[self.latency]}[name]
+        return {**OF_VERSION[self.version], **LATENCIES[self.latency], **OF_POWER_SAVING}[name]
 
 
 def contradictions(data: dict[str, Any]) -> Iterator[Problem]:

@@ -16,6 +16,7 @@ GROUPS = {
     "version": "Which Slurm",
     "SelectTypeParameters": "Nodes that jobs share",
     "TopologyPlugin": "Where nodes lie",
+    "SuspendTime": "Power saving",
     "sched_interval": "Main scheduler",
     "bf_interval": "Backfill scheduler",
     "kill_invalid_depend": "Dependencies and limits",
@@ -29,7 +30,7 @@ GROUPS = {
 UNITS = {
     "s": "sched_interval batch_sched_delay bf_interval bf_window_linear bf_resolution bf_min_age_reserve"
     " KillWait PreemptExemptTime MessageTimeout PriorityMaxAge PriorityCalcPeriod PriorityDecayHalfLife"
-    " epoch epilog_s launch_s max_switch_wait"
+    " epoch epilog_s launch_s max_switch_wait SuspendTime SuspendTimeout ResumeTimeout power_save_interval"
     " killed_epilog_s limit_check_s starts_before_s requeue_delay_s",
     "ms": "main_wait_ms",
     "µs": "sched_min_interval",
@@ -37,6 +38,7 @@ UNITS = {
     "jobs": "default_queue_depth partition_job_depth bf_max_job_test bf_max_job_part bf_max_job_user"
     " bf_max_job_user_part bf_max_job_start bf_job_part_count_reserve",
     "tasks": "bf_max_job_array_resv",
+    "nodes a minute": "SuspendRate ResumeRate",
     "times": "preempt_reorder_count",
     "MB": "DefMemPerCPU DefMemPerNode MaxMemPerCPU DefMemPerGPU",
     "cores": "DefCpuPerGPU",

@@ -358,7 +358,7 @@ class Further(NamedTuple):
         energy = manifest.get("energy") or {}
         return cls(
             bool(manifest.get("reasons")),
-            bool(energy.get("switched")),
+            bool(energy.get("switched") or manifest.get("switched")),
             bool(manifest.get("shared_nodes")),
             bool(manifest.get("devices")),
             bool(manifest.get("limited")),

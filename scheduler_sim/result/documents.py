@@ -107,6 +107,7 @@ MANIFEST: dict[str, Any] = {
     "topology": Each([str]),
     "devices": bool,
     "limited": bool,
+    "switched": bool,
     "recorded": bool,
     "runs": bool,
     "suspended": bool,

@@ -16,6 +16,7 @@ from scheduler_sim.result.node_use import WHOLE, part_of_node
 from scheduler_sim.simulation.checkpoint_account import time_at_work
 from scheduler_sim.simulation.pools import modules_of
 from scheduler_sim.simulation.rules.checkpoints import FIELDS, Habit
+from scheduler_sim.simulation.rules.power_saving import configuring_rows
 from scheduler_sim.simulation.suspended import Suspended, suspended_columns
 from scheduler_sim.system.node_resources import CORES, ENOUGH
 from scheduler_sim.system.system import System
@@ -55,7 +56,7 @@ class LostRun(NamedTuple):
 def run_to_lose(core: FullCore, row: int) -> list[LostRun]:
     """Return the run that a requeue now would lose, if there is one."""
     it = core.jobs[row]
-    if it.start == NEVER or it.state < slot.RUNNING:
+    if it.start == NEVER or it.state < slot.RUNNING or row in configuring_rows(core):
         return []
     end = core.clock.now if it.state == slot.RUNNING else it.end
     place = core.placements[it.placed]

@@ -26,6 +26,7 @@ from scheduler_sim.simulation.node_parts import part_columns, parts_had, told_ap
 from scheduler_sim.simulation.plans import Plans
 from scheduler_sim.simulation.reasons import ASKED, reason_columns
 from scheduler_sim.simulation.rules.checkpoints import checkpoint_warnings
+from scheduler_sim.simulation.rules.power_saving import switches
 from scheduler_sim.simulation.rules.spread import spread_warnings
 from scheduler_sim.simulation.run_table import run_table
 from scheduler_sim.simulation.spread import leaf_sizes, spread_columns, topology_told
@@ -58,7 +59,6 @@ TOLD = (
 
 WITH_COLUMNS = {
     "reasons": "slurm",
-    "switched": "power_saving",
     "shared": "shared_nodes",
     "devices": "devices",
     "limited": "resource_limits",
@@ -114,6 +114,8 @@ def build_result(
     reasons = _in_file(reasons | dict(of_rules), placements)
     if has(core, "resource_limits"):
         told["limited"] = True
+    if meter is None and switches(core) is not None:
+        told["switched"] = True
     if reserved is not None:
         told["reserved"] = reserved
     if has(core, "shared_nodes"):
@@ -125,6 +127,7 @@ def build_result(
         told["topology"] = topology_told(system)
         parts |= spread_columns(system, made.known["module"], (reasons | parts)["node_list"])
     of_parts: dict[str, Any] = {name: has(core, part) for name, part in WITH_COLUMNS.items()}
+    of_parts["switched"] = switches(core) is not None
     further = Further(**of_parts)._replace(
         reserved=reserved is not None,
         suspended=can_suspend(core),

@@ -46,7 +46,7 @@ from scheduler_sim.simulation.scheme import expansion, scheme_of
 from scheduler_sim.simulation.shifting import begin_times, shifted
 from scheduler_sim.simulation.snapshot import stopped
 from scheduler_sim.simulation.suspended import spans_so_far, take_spans
-from scheduler_sim.simulation.switching import switching_of
+from scheduler_sim.simulation.switching import switching_of, switching_under_slurm
 from scheduler_sim.simulation.units import find_units
 from scheduler_sim.simulation.written import longer_timeline, own_timeline
 from scheduler_sim.system.read_system import read_system
@@ -179,7 +179,10 @@ class Simulation(Branching):
         units = find_units(self.workload, self._placements, resolution_s=resolution_s)
         begin = begin_times(layer, self.workload, self._placements, units)
         self._played, self._shifted = shifted(self.workload, self._placements, begin)
-        switching = switching_of(layer, self.system)
+        if self.policy.backfill == "slurm":
+            switching = switching_under_slurm(layer, self.system, self.policy.slurm)
+        else:
+            switching = switching_of(layer, self.system)
         scheme = scheme_of(
             self.policy,
             rigid=self._placements.rigid,

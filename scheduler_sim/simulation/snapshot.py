@@ -11,8 +11,12 @@ from scheduler_sim.engine.core.events import KIND
 from scheduler_sim.engine.core.state import CANCELLED
 from scheduler_sim.engine.engine import FullCore, has
 from scheduler_sim.engine.rules.power_saving.state import SWITCHED_COLUMNS
+from scheduler_sim.simulation.rules.power_saving import configuring_rows, switches
 from scheduler_sim.simulation.suspended import suspended_rows
 from scheduler_sim.simulation.written import USED_COLUMNS, longer_timeline, write
+
+QUEUED, QUEUED_NODES = 2, 4
+"""Columns of what is written down: jobs in the queue and their nodes, up to the one before."""
 
 
 def stopped(core: FullCore, now: int) -> FullCore:
@@ -32,6 +36,7 @@ def stopped(core: FullCore, now: int) -> FullCore:
     if len(running):
         jobs = cast(Any, jobs).copy()
         jobs["state"][running], jobs["end"][running] = CANCELLED, now
+        jobs["start"][configuring_rows(core)] = now  # they have not begun
     return core._replace(clock=clock, jobs=jobs)
 
 
@@ -43,8 +48,8 @@ def _last_steps(core: FullCore, now: int, *, stops: bool) -> np.ndarray:
     if has(core, "idle_rows"):
         written = np.column_stack((written, pool["written_held"]))
         values = np.column_stack((values, [drive.idle_but_held(core, module) for module in range(len(pool))]))
-    if has(core, "power_saving"):
-        switch = np.asarray(core.power_saving.module)[: len(pool)]
+    if (switch := switches(core)) is not None:
+        switch = switch[: len(pool)]
         written = np.column_stack((written, *(switch[f"written_{name}"] for name in SWITCHED_COLUMNS)))
         values = np.column_stack((values, *(switch[name] for name in SWITCHED_COLUMNS)))
     once_idle = [0, 1, 1, 1, 0, 1, 1, 1][: values.shape[1]]
@@ -54,6 +59,11 @@ def _last_steps(core: FullCore, now: int, *, stops: bool) -> np.ndarray:
         values = np.column_stack((values, *(module[name] for name in USED_COLUMNS)))
         once_idle += [0] * len(USED_COLUMNS)
     idle = values * once_idle
+    waiting = np.zeros(len(pool), dtype=bool)
+    for place in core.jobs["placed"][configuring_rows(core)].tolist():
+        one = core.placements[place]
+        idle[one.module, QUEUED:QUEUED_NODES] -= (1, one.nodes)
+        waiting[one.module] = True
     touched = pool["touched"] > 0
     last = int(core.clock.now)
     if not stops:
@@ -61,7 +71,7 @@ def _last_steps(core: FullCore, now: int, *, stops: bool) -> np.ndarray:
     if now <= last:
         return _steps(last, idle, (touched | (written[:, 0] >= 0)) & (idle != written).any(axis=1))
     at_last = _steps(last, values, touched & (values != written).any(axis=1))
-    return np.concatenate((at_last, _steps(now, idle, values[:, 0] > 0)))
+    return np.concatenate((at_last, _steps(now, idle, (values[:, 0] > 0) | waiting)))
 
 
 def _steps(time: int, values: np.ndarray, differs: np.ndarray) -> np.ndarray:

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from scheduler_sim.energy.layer import EnergyLayer
     from scheduler_sim.energy.layer_keys import IdleOffKeys
     from scheduler_sim.energy.profile import PowerProfile
+    from scheduler_sim.policy.slurm_keys import SlurmKeys
 
 
 class Switched(NamedTuple):
@@ -21,12 +22,14 @@ class Switched(NamedTuple):
     timeout_s : so long a node is idle before it is switched off; None: it stays on.
     min_awake : idle nodes that are kept on.
     boot_s : from off to idle, at least 1; shutdown_s : from idle to off.
+    away_s : so long no job can have a node that is told to shut down, under Slurm (SuspendTimeout).
     """
 
     timeout_s: int | None = None
     min_awake: int = 0
     boot_s: int = 1
     shutdown_s: int = 0
+    away_s: int = 0
 
 
 Switching = tuple[Switched, ...]
@@ -51,10 +54,50 @@ def switching_of(layer: EnergyLayer | None, system: System) -> Switching | None:
     return found if any(one.timeout_s is not None for one in found) else None
 
 
-def _switched(keys: IdleOffKeys, profile: PowerProfile, module: str) -> Switched:
-    own = next((rule for name, rule in keys.modules.items() if name.lower() == module.lower()), keys)
-    if own.timeout_s is None:
-        return Switched()
+def switching_under_slurm(layer: EnergyLayer | None, system: System, keys: SlurmKeys) -> Switching | None:
+    """Return when Slurm powers nodes of each module down, by its own keys or by those of the models.
+
+    Without models a boot takes ResumeTimeout, and a shutdown SuspendTimeout.
+
+    Raises ConfigError for both at once, for timeouts that boots or shutdowns take longer than, and as
+    :func:`switching_of`.
+    """
+    found = switching_of(layer, system)
+    if keys.SuspendTime is None:
+        return found and tuple(
+            _within_timeouts(one, keys, module.name)
+            for one, module in zip(found, system.modules, strict=True)
+        )
+    if found is not None:
+        raise ConfigError(
+            f"policy.slurm.SuspendTime: found {keys.SuspendTime} beside energy.idle_off of the models;"
+            " allowed: one of the two"
+        )
+    made = []
+    for module in system.modules:
+        one = Switched(keys.SuspendTime, 0, keys.settled("ResumeTimeout"), keys.settled("SuspendTimeout"))
+        if layer is not None:
+            one = one._replace(**_times(layer.profiles[module.name], module.name))
+        made.append(_within_timeouts(one, keys, module.name))
+    return tuple(made)
+
+
+def _within_timeouts(one: Switched, keys: SlurmKeys, module: str) -> Switched:
+    """Nodes that boot for longer would be down, and those that shut down for longer given to jobs."""
+    for name, allowed, takes, does in (
+        ("ResumeTimeout", keys.ResumeTimeout, one.boot_s, "boot"),
+        ("SuspendTimeout", keys.SuspendTimeout, one.shutdown_s, "shut down"),
+    ):
+        if allowed is not None and allowed < takes:
+            raise ConfigError(
+                f"policy.slurm.{name}: found {allowed}, and nodes of {module} {does} in {takes} s; allowed:"
+                f" an integer >= {takes}"
+            )
+    away = keys.SuspendTimeout
+    return one._replace(away_s=max(keys.settled("SuspendTimeout"), one.shutdown_s) if away is None else away)
+
+
+def _times(profile: PowerProfile, module: str) -> dict[str, int]:
     times = {"boot": profile.boot_s}
     if profile.keys.shutdown.energy_j.value > 0:
         times["shutdown"] = profile.shutdown_s
@@ -64,4 +107,11 @@ def _switched(keys: IdleOffKeys, profile: PowerProfile, module: str) -> Switched
                 f"power profile of {module}: {key}.time_s: found 0; allowed where idle nodes are switched"
                 " off: a number > 0"
             )
-    return Switched(own.timeout_s, own.min_awake, profile.boot_s, profile.shutdown_s)
+    return {"boot_s": profile.boot_s, "shutdown_s": profile.shutdown_s}
+
+
+def _switched(keys: IdleOffKeys, profile: PowerProfile, module: str) -> Switched:
+    own = next((rule for name, rule in keys.modules.items() if name.lower() == module.lower()), keys)
+    if own.timeout_s is None:
+        return Switched()
+    return Switched(own.timeout_s, own.min_awake, **_times(profile, module))

@@ -9,6 +9,7 @@ import numpy as np
 
 from scheduler_sim.engine.engine import FullCore, has
 from scheduler_sim.engine.rules.power_saving.state import SWITCHED_COLUMNS
+from scheduler_sim.simulation.rules.power_saving import switches
 
 COLUMNS = ("time", "module", "busy", "down", "queued", "queued_nodes")
 USED_COLUMNS = ("cores", "memory", "gpus")
@@ -47,7 +48,7 @@ def _columns(core: FullCore) -> list[tuple[str, Any]]:
     """The columns that a core writes, each with its table."""
     columns: list[tuple[str, Any]] = [(name, core.timeline) for name in COLUMNS]
     if has(core, "idle_rows"):
-        switched = SWITCHED_COLUMNS if has(core, "power_saving") else ()
+        switched = () if switches(core) is None else SWITCHED_COLUMNS
         columns += [(name, core.idle_rows) for name in ("held", *switched)]
     if has(core, "shared_nodes"):
         columns += [(name, core.shared_nodes.rows) for name in USED_COLUMNS]

@@ -15,7 +15,7 @@ from scheduler_sim.engine.core import state as slot
 from scheduler_sim.engine.engine import FullCore, has
 from scheduler_sim.engine.rules.power_saving.state import LINES
 from scheduler_sim.errors import ConfigError
-from tests.conftest import examples
+from tests.conftest import ROOT, examples
 from tests.oracle.plain_switching import Switch
 from tests.scheduling.test_switching import a_switch, models
 from tests.scheduling.unit_cases import POLICIES, cases, two_modules, workload
@@ -232,11 +232,12 @@ def keys(**changed: Any) -> dict[str, Any]:
     return given
 
 
-def test_slurm_switches_no_nodes_off() -> None:
+def test_a_scheduler_of_ones_own_switches_no_nodes_off() -> None:
+    policy = {"scheduler": f"{ROOT}/configs/schedulers/classic.py:Easy"}
     with pytest.raises(
-        ConfigError, match=r"policy.backfill: found 'slurm' where idle nodes are switched off"
+        ConfigError, match=r"policy.backfill: found 'scheduler' where idle nodes are switched off"
     ):
-        switched(1, (0, 1, 10), policy="slurm")
+        switched(1, (0, 1, 10), policy=policy)
 
 
 def test_a_static_shadow_is_of_nodes_that_stay_on() -> None:
@@ -288,6 +289,6 @@ def test_the_command_ends_with_2(tmp_path: Any, capsys: Any) -> None:
         "--models",
         str(tmp_path / "m.yaml"),
     ]
-    assert main([*command, "--policy", "slurm"]) == 2
-    assert "idle nodes are switched off" in capsys.readouterr().err
+    assert main([*command, "--policy", "slurm", "--set", "policy.slurm.ResumeTimeout=8"]) == 2
+    assert "ResumeTimeout: found 8, and nodes of CM boot in 9 s" in capsys.readouterr().err
     assert main([*command, "--policy", "easy"]) == 0

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from scheduler_sim import Policy
 from scheduler_sim.errors import ConfigError, InputError
 from scheduler_sim.system.read_system import read_system
 from scheduler_sim.system.slurm_conf import ignored
@@ -436,7 +437,7 @@ def test_what_is_ignored_comes_with_its_line_and_a_reason(tmp_path: Path) -> Non
     assert [(one.place.rpartition(":")[2], one.key, one.why.split(" ")[0]) for one in found] == [
         ("1", "SlurmctldPort", "where"),
         ("2", "SchedulerTimeSlice", "jobs"),
-        ("3", "SuspendTime", "nodes"),
+        ("3", "SuspendTime", "Slurm"),
         ("4", "FutureKey", "not"),
         ("5", "Port", "where"),
         ("5", "CoreSpecCount", "of"),
@@ -479,7 +480,8 @@ def test_nodes_that_jobs_share_are_noted(tmp_path: Path, settings: str, sharing:
         ("top", "MaxMemPerNode", "SHARING"),
         ("top", "SwitchType", "NETWORK"),
         ("top", "TreeWidth", "ROUTES"),
-        ("top", "SuspendTime ResumeProgram", "POWER"),
+        ("top", "SuspendProgram ResumeProgram ResumeFailProgram", "PROGRAMS"),
+        ("top", "SuspendExcStates PowerParameters", "POWER"),
         ("top", "MaxJobCount MaxArraySize MinJobAge", "ADMISSION"),
         ("top", "CompleteWait PriorityParameters", "NOT_MODELLED"),
         ("top", "JobSubmitPlugins PrioritySiteFactorPlugin", "SITE_CODE"),
@@ -629,6 +631,58 @@ def test_the_made_up_site_that_ships() -> None:
 def test_the_reference_page_has_every_policy_key() -> None:
     page = (ROOT / "docs" / "reference" / "slurm-conf.md").read_text()
     assert [name for name in READERS if f"`{name}`" not in page] == []
+
+
+POWERED = "SuspendProgram=/off\nResumeProgram=/on\nSuspendTime=5:00\n"
+
+
+def test_power_saving_is_read_with_nodes_by_number(tmp_path: Path) -> None:
+    text = (
+        f"{POWERED}SuspendExcNodes=n[1-2],m3:2,m[1-2],x9\nSuspendExcParts=p\nSuspendRate=0\n"
+        "ResumeTimeout=600\nSlurmctldParameters=idle_on_node_suspend,power_save_interval=5\n"
+        "NodeName=n[1-4]\nNodeName=m[1-3]\nPartitionName=p Nodes=n[1-4] OverSubscribe=EXCLUSIVE\n"
+        "PartitionName=q Nodes=m[1-3] OverSubscribe=EXCLUSIVE SuspendTime=7\n"
+    )
+    found = site(tmp_path, text)
+    assert {name: found.policy[name] for name in ("SuspendTime", "SuspendRate", "ResumeTimeout")} == {
+        "SuspendTime": 300,
+        "SuspendRate": 0,
+        "ResumeTimeout": 600,
+    }
+    assert found.policy["power_save_interval"] == 5
+    assert found.policy["SuspendExcNodes"] == ("p[0-1]:2", "q[2]:1", "q[0-1]")
+    left = {(one.key, one.matters) for one in found.ignored}
+    assert left == {
+        ("SuspendProgram", False),
+        ("ResumeProgram", False),
+        ("SlurmctldParameters", False),
+        ("SuspendExcNodes", True),
+        ("SuspendTime", True),
+    }
+    Policy(backfill="slurm", slurm=found.policy)
+
+
+@pytest.mark.parametrize(
+    ("text", "matters"),
+    [
+        ("SuspendTime=300\n", False),
+        (f"{POWERED}SuspendTime=-1\n", False),
+        (f"{POWERED}SelectType=select/cons_tres\n", True),
+        (f"{POWERED}PreemptType=preempt/partition_prio\nPreemptMode=REQUEUE\n", True),
+    ],
+)
+def test_power_saving_that_is_off_or_not_modelled_is_left_out(
+    tmp_path: Path, text: str, matters: bool
+) -> None:
+    found = site(tmp_path, text + NODES + PART)
+    assert "SuspendTime" not in found.policy
+    assert [one.matters for one in found.ignored if one.key == "SuspendTime"] == [matters]
+
+
+@pytest.mark.parametrize("wrong", ["n[1-", "n[1-2]:0", "n1:2", "n[1-2]:x"])
+def test_odd_exceptions_are_mistakes(tmp_path: Path, wrong: str) -> None:
+    with pytest.raises(ConfigError, match="SuspendExcNodes"):
+        site(tmp_path, f"{POWERED}SuspendExcNodes={wrong}\n{NODES}{PART}")
 
 
 GPU_NODES = "NodeName=g[1-2] CPUs=8 RealMemory=2048 Gres=gpu:a100:4(S:0-1),shard:40\n"

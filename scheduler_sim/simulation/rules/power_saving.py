@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
+
 from scheduler_sim.engine.core.state import INF
 from scheduler_sim.engine.engine import FullCore, Sizes, has
 from scheduler_sim.engine.rules.power_saving.state import IDLE, SwitchSizes
@@ -31,8 +35,31 @@ class PowerSaving(Numbers):
         return core
 
 
+SWITCHING = ("power_saving", "slurm_power_saving")
+"""Parts of the core that switch nodes off."""
+
+
+def switches(core: FullCore) -> Any:
+    """Return the records of the modules that count nodes which are off; None where none ever are."""
+    part = next((getattr(core, name) for name in SWITCHING if has(core, name)), None)
+    return None if part is None else np.asarray(part.module)
+
+
+def configuring_rows(core: FullCore) -> np.ndarray:
+    """int64[..]: under Slurm, the components that have nodes, and wait until these have booted."""
+    if not has(core, "slurm_power_saving"):
+        return np.zeros(0, dtype=np.int64)
+    power = core.slurm_power_saving
+    rows: np.ndarray = power.rows[: power.looks.configuring].copy()
+    return rows
+
+
 def idle_since(core: FullCore, now: int) -> None:
     """All nodes are idle, and were not before ``now``; the clock stops when the first have been for long."""
+    if has(core, "slurm_power_saving"):
+        power = core.slurm_power_saving
+        power.node["idle"], power.sets.known[:] = now, core.slurm.sets.idle
+        power.looks.looked = power.looks.changed = now - 1
     due = int(INF)
     for module in range(core.clock.modules if has(core, "power_saving") else 0):
         nodes = int(core.pools[module].free)

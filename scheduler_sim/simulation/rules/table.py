@@ -12,6 +12,7 @@ RULES = {
     "slurm": "slurm.schedulers.Schedulers",
     "preemption": "slurm.preemption.Preemption",
     "gang": "slurm.gang.Gang",
+    "slurm_power_saving": "slurm.power_saving.SlurmPowerSaving",
     "outages": "slurm.outages.NamedOutages",
     "topology": "slurm.topology.SwitchTopology",
     "named_nodes": "slurm.topology.NamedNodes",
@@ -42,9 +43,21 @@ RULES = {
 """Parts of the core, and what writes their numbers; each looks at what those before it have written."""
 
 
-OF_OTHERS = ("holes", "suspending", "leaves", "own_scheduler", "vetoes", "placement_ranks")
+OF_OTHERS = (
+    *("holes", "suspending", "leaves", "own_scheduler", "vetoes", "placement_ranks", "power_saving"),
+)
 OF_SLURM = (
-    *("slurm", "gang", "preemption", "outages", "topology", "named_nodes", "cons_tres", "rows"),
+    *(
+        "slurm",
+        "gang",
+        "preemption",
+        "slurm_power_saving",
+        "outages",
+        "topology",
+        "named_nodes",
+        "cons_tres",
+        "rows",
+    ),
     *("reservations", "node_weights", "resource_limits"),
 )
 

@@ -29,7 +29,13 @@ PARTLY_ON_SWITCHES = "nodes of a module are on no switch, which is not modelled:
 OTHER_TOPOLOGY = "of topologies trees and blocks are modelled: any free nodes will do"
 AS_A_TREE = "what makes a dragonfly of it is not modelled: leaves are chosen as in a tree"
 ROUTES = "which way messages go does not change a schedule"
-POWER = "nodes are on all the time here"
+POWER = "of power saving this is not modelled"
+NO_POWER_SAVING = (
+    "Slurm powers no node down without SuspendTime, SuspendProgram and ResumeProgram: all three are needed"
+)
+NODES_ARE_ON = "nodes are on all the time where jobs share them, beside preemption, and with a topology"
+OF_EACH_MODULE = "of nodes of several modules so many stay on in each, not in all together"
+PROGRAMS = "how nodes are switched does not change a schedule: boots take as long as the power profile says"
 SHARING = "of what is shared on nodes this is not modelled"
 OF_STEPS = "how the tasks of a step are laid out on nodes that a job has does not change a schedule"
 IN_TURN = "cores of a node are given of each socket in turn"
@@ -74,12 +80,13 @@ WEIGHED = ("cpu", "mem", "node", "billing")
 
 HARMLESS = (
     *(ROUTES, DAEMONS, ACCOUNTING, ACCESS, NO_TIME, RECORDS, RUNNING, DETECTED, LAUNCH_OF_DEVICES, OF_STEPS),
-    *(NO_EFFECT_BY_DEFAULT, NO_TURNS),
+    *(NO_EFFECT_BY_DEFAULT, NO_TURNS, NO_POWER_SAVING, PROGRAMS),
 )
 """Reasons for which a schedule is the same without; the others may change it."""
 
 _TOP = {
     PREEMPTION: r"preempt.*|schedulertimeslice",
+    PROGRAMS: r"suspendprogram|resume(fail)?program",
     POWER: r"(suspend|resume|power).*",
     NETWORK: r"switch.*",
     ROUTES: r"route.*|treewidth",

@@ -41,6 +41,11 @@ OF_PREEMPTION = (
     *("preempt_reorder_count", "preempt_strict_order", "preempt_youngest_first"),
 )
 """Keys that count where jobs are requeued or cancelled."""
+OF_POWER_SAVING = (
+    *("SuspendTime", "SuspendTimeout", "ResumeTimeout", "SuspendRate", "ResumeRate"),
+    *("SuspendExcNodes", "SuspendExcParts", "power_save_interval"),
+)
+"""Keys that count where idle nodes are powered down."""
 _LIMITING = ("limits", "2", "safe", "qos", "all")
 _FLAGS_WITHOUT_EFFECT = {"CALCULATE_RUNNING": RUNNING}
 _TOPOLOGY_WITHOUT_EFFECT = {
@@ -100,6 +105,13 @@ READERS: dict[str, Callable[[str], Any]] = {
     "PriorityWeightPartition": count,
     "PriorityWeightQOS": count,
     "FairShareDampeningFactor": count,
+    "SuspendTime": _time,
+    "SuspendTimeout": count,
+    "ResumeTimeout": count,
+    "SuspendRate": count,
+    "ResumeRate": count,
+    "SuspendExcNodes": str,
+    "SuspendExcParts": str,
     "DefMemPerCPU": unlimited_or(size_mb),
     "DefMemPerNode": unlimited_or(size_mb),
     "MaxMemPerCPU": unlimited_or(size_mb),

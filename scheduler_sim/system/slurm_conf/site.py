@@ -12,8 +12,10 @@ from scheduler_sim.errors import ConfigError
 from scheduler_sim.system.shared_cores import shares_cores
 from scheduler_sim.system.slurm_conf.gres_conf import FILE, read_gres_conf
 from scheduler_sim.system.slurm_conf.ignored import (
+    NO_POWER_SAVING,
     NO_TOPOLOGY_CONF,
     NO_TURNS,
+    NODES_ARE_ON,
     NOT_MODELLED,
     PREEMPTION,
     why_ignored,
@@ -23,7 +25,13 @@ from scheduler_sim.system.slurm_conf.modules import build_modules
 from scheduler_sim.system.slurm_conf.nodes import known_names, read_nodes, read_sets
 from scheduler_sim.system.slurm_conf.notes import Ignored, Notes
 from scheduler_sim.system.slurm_conf.partitions import can_suspend, read_partitions
-from scheduler_sim.system.slurm_conf.policy_keys import OF_PREEMPTION, is_policy_key, read_policy_key
+from scheduler_sim.system.slurm_conf.policy_keys import (
+    OF_POWER_SAVING,
+    OF_PREEMPTION,
+    is_policy_key,
+    read_policy_key,
+)
+from scheduler_sim.system.slurm_conf.power_saving import INTERVAL, PROGRAMS, kept_on
 from scheduler_sim.system.slurm_conf.topology_conf import FILE as TOPOLOGY
 from scheduler_sim.system.slurm_conf.topology_conf import read_topology, topology_keys
 from scheduler_sim.system.slurm_conf.values import licences
@@ -120,6 +128,9 @@ def read_slurm_conf(path: str | Path, modelled: Collection[str] | None = None) -
     except ConfigError as error:
         raise ConfigError([f"{path}: {problem}" for problem in error.problems]) from None
     settings.leave_preemption_out(cores_are_shared=shares_cores(system))
+    settings.settle_power_saving(numbers, known)
+    if notes.problems:
+        raise ConfigError(listed(dict.fromkeys(notes.problems)))
     place = {one.place: i for i, one in reversed(list(enumerate(said)))}
     ignored = sorted(dict.fromkeys(notes.ignored), key=lambda one: place.get(one.place, len(said)))
     named = frozenset(known)
@@ -157,6 +168,7 @@ class _Settings:
         self.shares, self.shares_memory = False, False
         self._notes, self._modelled = notes, modelled
         self._pairs: dict[str, Pair] = {}
+        self._programs: set[str] = set()
 
     def take(self, pair: Pair) -> None:
         """Take one key in, or note why not."""
@@ -166,6 +178,11 @@ class _Settings:
             self.licences = self._notes.read(pair, licences, {})
         elif pair.key.lower() == "schedulertimeslice":
             self._pairs["SchedulerTimeSlice"] = pair
+        elif pair.key.lower() in PROGRAMS:
+            self._programs.add(pair.key.lower())
+            self._notes.ignore(pair, why_ignored("top", pair.key))
+        elif pair.key.lower() == "slurmctldparameters":
+            self._take_interval(pair)
         elif is_policy_key(pair):
             if pair.key.lower() == "selecttype":
                 self.select_stated = True
@@ -222,12 +239,36 @@ class _Settings:
             return
         self._leave_out()
 
-    def _leave_out(self) -> None:
-        for name in OF_PREEMPTION:
+    def settle_power_saving(self, numbers: Mapping[str, tuple[str, int]], known: Collection[str]) -> None:
+        """Keep its keys where Slurm powers nodes down, and it is modelled; nodes by their numbers."""
+        named = self.policy.get("SuspendTime", "UNLIMITED") != "UNLIMITED"
+        if not named or not self._programs.issuperset(PROGRAMS):
+            self._leave_out(OF_POWER_SAVING, NO_POWER_SAVING)
+        elif self.shares or self.looks_at_topology or self._preempts:
+            self._leave_out(OF_POWER_SAVING, NODES_ARE_ON)
+        elif "SuspendExcNodes" in self.policy:
+            pair = self._pairs["SuspendExcNodes"]
+            self.policy["SuspendExcNodes"] = kept_on(pair, numbers, known, self._notes)
+
+    @property
+    def _preempts(self) -> bool:
+        kind, mode = self.policy.get("PreemptType", "preempt/none"), self.policy.get("PreemptMode", "OFF")
+        return bool(kind != "preempt/none" and mode != "OFF")
+
+    def _leave_out(self, names: Collection[str] = OF_PREEMPTION, why: str = PREEMPTION) -> None:
+        for name in names:
             if name in self.policy:
                 value = "" if self.policy[name] is True else str(self.policy[name])
-                self._notes.ignore(self._pairs[name], PREEMPTION, key=name, value=value)
+                self._notes.ignore(self._pairs[name], why, key=name, value=value)
                 del self.policy[name], self.places[name]
+
+    def _take_interval(self, pair: Pair) -> None:
+        """Of the parameters of the daemon one counts."""
+        self._notes.ignore(pair, why_ignored("top", pair.key))
+        words = dict(word.strip().partition("=")[::2] for word in pair.value.lower().split(","))
+        if words.get(INTERVAL, "").isdigit() and int(words[INTERVAL]) > 0 and self._is_modelled(INTERVAL):
+            self.policy[INTERVAL], self.places[INTERVAL] = int(words[INTERVAL]), pair.place
+            self._pairs[INTERVAL] = pair
 
     def _is_modelled(self, name: str) -> bool:
         return self._modelled is None or name in self._modelled

@@ -39,12 +39,15 @@ from scheduler_sim.engine.rules.slurm.moments import (
     next_moment,
 )
 from scheduler_sim.engine.rules.slurm.nodes import match_service
+from scheduler_sim.engine.rules.slurm.power_saving.looks import next_switch
+from scheduler_sim.engine.rules.slurm.power_saving.nodes import service_matched
+from scheduler_sim.engine.rules.slurm.power_saving.state import SlurmPowerCore
 from scheduler_sim.engine.rules.slurm.priority.ranking import compute_priorities, pass_over_computations
 from scheduler_sim.engine.rules.slurm.state import SlurmCore
 
 
 @on(handle_instant, "slurm")
-def slurm_instant(core: SlurmCore) -> None:
+def slurm_instant(core: SlurmPowerCore) -> None:
     """What happens at this instant, the passes that are due, and when the next are.
 
     The two schedulers alternate; which is first within a second is a matter of chance, in
@@ -65,11 +68,11 @@ def slurm_instant(core: SlurmCore) -> None:
     _notice(core)
     if not slurm.rules.backfill_first:
         _backfill(core)
-    core.clock.due = max(now + 1, next_moment(core))
+    core.clock.due = max(now + 1, min(next_moment(core), next_switch(core)))
 
 
 @part
-def _notice(core: SlurmCore) -> bool:
+def _notice(core: SlurmPowerCore) -> bool:
     """Whether something ended. Ends, submissions and commands ask for a pass.
 
     What is eligible by time alone, or because another has started, does not: it is seen in the
@@ -102,6 +105,7 @@ def _notice(core: SlurmCore) -> bool:
                 core.slurm.partition[i].low,
                 core.slurm.partition[i].high,
             )
+        service_matched(core)
     core.queue.at.new = core.clock.dirty = core.clock.early = 0
     return ended
 

@@ -118,7 +118,7 @@ def has_needs(core: SlurmCore, placement: int, source: Words) -> bool:
 def _add_lightest(core: SlurmCore, it: Partition, source: Words, mask: int, wanted: int) -> None:
     """Add to PICKED so many nodes of a set that are in a mask, those of the least weight first."""
     rest = core.slurm.sets.rest
-    for weight in range(it.lightest, it.heaviest):
+    for weight in range(it.lightest, behind_heaviest(core, it)):
         if wanted == 0:
             return
         copy(rest, source, it.low, it.high)
@@ -132,6 +132,12 @@ def _add_lightest(core: SlurmCore, it: Partition, source: Words, mask: int, want
         else:
             add_best_fit(core.slurm.sets.picked, rest, core.slurm.nodes.run, it.low, it.high, some)
         wanted -= some
+
+
+@question
+def behind_heaviest(core: SlurmCore, it: Partition) -> int:
+    """Up to the weight before this one nodes are looked for."""
+    return it.heaviest
 
 
 @question

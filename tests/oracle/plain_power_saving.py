@@ -1,0 +1,163 @@
+"""Power saving in the plain model of Slurm: every node by itself, second by second (power_save.c)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from tests.oracle.plain_slurm import Slurm
+from tests.oracle.plain_slurm_records import RUNNING, Config, Job
+from tests.oracle.plain_slurm_space import best_fit
+
+
+@dataclass(frozen=True)
+class Power:
+    """Slurm's parameters, seconds; a shutdown takes ``stop``, and no more than ``suspend_timeout``."""
+
+    suspend_time: int
+    suspend_timeout: int
+    boot: int
+    stop: int
+    suspend_rate: int = 60
+    resume_rate: int = 300
+    interval: int = 10
+    never: frozenset[int] = frozenset()
+    kept: tuple[tuple[frozenset[int], int], ...] = ()
+
+
+class PowerSavingSlurm(Slurm):
+    """The controller; ``all_nodes`` are those that jobs may have, ``every`` has those of no partition."""
+
+    def __init__(self, config: Config, jobs: list[Job], power: Power, every: Iterable[int]) -> None:
+        super().__init__(config, jobs)
+        self.p, self.every = power, frozenset(every)
+        self.served = frozenset(self.all_nodes)
+        self.off: set[int] = set()
+        self.booting: dict[int, int] = {}  # until when
+        self.stopping: dict[int, int] = {}
+        self.leaving: dict[int, int] = {}  # since when
+        self.unheld: set[int] = set()
+        self.configuring: list[Job] = []
+        first = min(job.submit for job in jobs)
+        self.idle = dict.fromkeys(self.every, first)  # since when
+        self.looked = self.changed = first - 1
+        self.begins = first
+        self.suspended = self.resumed = 0.0
+
+    # ------------------------------------------------------------------ the thread
+
+    def _ends(self, now: int, phase: int) -> None:
+        if phase == int(self.c.backfill_first) and now >= self.begins:
+            self._power(now)
+        super()._ends(now, phase)
+        if phase == 2:
+            self._note_idle(now)
+
+    def _power(self, now: int) -> None:
+        for node in [node for node, until in self.stopping.items() if until <= now]:
+            del self.stopping[node]
+            self.off.add(node)
+        for node in [node for node, until in self.booting.items() if until <= now]:
+            del self.booting[node]
+            self.changed = now
+            if node in self.unheld:
+                self.unheld.remove(node)
+                self.idle[node] = now
+                self.last_change = now
+        for job in [job for job in self.configuring if not job.where & (self.off | set(self.booting))]:
+            self.configuring.remove(job)
+            job.start, job.by, self.last_change = now, "main", now
+        following = self.looked + self.p.interval
+        if self.changed >= self.looked:
+            following = min(following, self.changed + 1)
+        if now == following:
+            self._look(now)
+        self._serve()
+
+    def _look(self, now: int) -> None:
+        rest = max(60 - (now - self.looked), 0) / 60
+        self.suspended, self.resumed, self.looked = self.suspended * rest, self.resumed * rest, now
+        count = int(self.resumed + 0.5)
+        for job in self.configuring:
+            for node in sorted(job.where & self.off):
+                if self.p.resume_rate and count >= self.p.resume_rate:
+                    break
+                self.off.remove(node)
+                self.booting[node] = now + self.p.boot
+                self.resumed, count = self.resumed + 1, count + 1
+        stays = set(self.p.never)
+        for nodes, number in self.p.kept:
+            stays |= set(sorted(nodes & self._on_and_idle())[:number])
+        count = int(self.suspended + 0.5)
+        for node in sorted(self._on_and_idle() - stays):
+            if self.idle[node] + self.p.suspend_time >= now:
+                continue
+            if self.p.suspend_rate and count >= self.p.suspend_rate:
+                break
+            self.leaving[node] = now
+            del self.idle[node]
+            if self.p.stop:
+                self.stopping[node] = now + self.p.stop
+            else:
+                self.off.add(node)
+            self.suspended, count = self.suspended + 1, count + 1
+        for node in [node for node, since in self.leaving.items() if since + self.p.suspend_timeout < now]:
+            del self.leaving[node]
+
+    def _on_and_idle(self) -> set[int]:
+        return set(self.idle) - self.off - set(self.booting) - set(self.leaving)
+
+    def _serve(self) -> None:
+        self.all_nodes = set(self.served) - set(self.leaving) - self.unheld
+
+    def _note_idle(self, now: int) -> None:
+        """Nodes that nobody has are idle since they were given back, or once they are up."""
+        held = self.allocated() | self.completing(now)
+        for node in self.every - held - self.off - set(self.leaving) - self.unheld - set(self.idle):
+            if node in self.booting:
+                self.unheld.add(node)
+            else:
+                self.idle[node] = now
+        self._serve()
+
+    # ------------------------------------------------------------------ jobs
+
+    def _launch(self, job: Job, now: int, nodes: set[int], by: str) -> None:
+        super()._launch(job, now, nodes, by)
+        self.changed = now
+        for node in nodes:
+            self.idle.pop(node, None)
+        if nodes & (self.off | set(self.booting)):
+            self.configuring.append(job)
+
+    def _is_done(self, job: Job, now: int) -> bool:
+        return job not in self.configuring and super()._is_done(job, now)
+
+    def end_overdue(self, job: Job, now: int) -> None:
+        if job not in self.configuring:
+            super().end_overdue(job, now)
+
+    def _finish(self, job: Job, now: int) -> None:
+        super()._finish(job, now)
+        if job.released == now:
+            self.changed = now
+
+    def _clean_up(self, now: int) -> None:
+        if any(job.released == now and job.state != RUNNING and job.end < now for job in self.seen):
+            self.changed = now
+        super()._clean_up(now)
+
+    def _over(self) -> bool:
+        return not self.configuring and not self.leaving and not self.booting and super()._over()
+
+    # ------------------------------------------------------------------ nodes
+
+    def chosen(self, room: set[int], job: Job, part: str, usable: set[int]) -> set[int] | None:
+        """Nodes that are off come last."""
+        idle = room & usable
+        if len(idle) < job.nodes:
+            return None
+        on = idle - self.off
+        if len(on) >= job.nodes:
+            return best_fit(on, job.nodes)
+        return on | best_fit(idle & self.off, job.nodes - len(on))
