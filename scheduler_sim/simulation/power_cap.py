@@ -11,7 +11,6 @@ from scheduler_sim.engine.core import loop as drive
 from scheduler_sim.engine.engine import FullCore
 from scheduler_sim.errors import ConfigError
 from scheduler_sim.policy.policy import Policy
-from scheduler_sim.policy.schemes import AHEAD, handling
 from scheduler_sim.simulation.growth import announce
 from scheduler_sim.system.system import System
 
@@ -35,10 +34,11 @@ class PowerCap:
     def __init__(
         self, layer: EnergyLayer, system: System, policy: Policy, unix_start: int | None, first: int
     ) -> None:
-        if policy.backfill == "slurm":
+        assert layer.cap is not None
+        if policy.backfill == "slurm" and layer.cap.pstates > 1:
             raise ConfigError(
-                "policy.backfill: found 'slurm' with energy.cap in the models: Slurm's schedulers plan"
-                f" without power; allowed here: {handling(AHEAD)}"
+                f"energy.cap.pstates: found {layer.cap.pstates} under policy slurm, whose jobs start at their"
+                " own clock; allowed here: 1"
             )
         nodes = {module.name: module.nodes for module in system.modules}
         self.budget = Budget.of(layer, nodes, unix_start, first)

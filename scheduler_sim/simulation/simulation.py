@@ -197,7 +197,9 @@ class Simulation(Branching):
             amounts.append(self._cap.highest)  # so much there is at some time
         of_types = ((), ()) if self.models is None else (self.models.checkpoints, self.models.spreads)
         self._run = Run(
-            *(self.system, self.policy, tuple(amounts), units, calls, switching, self._seed), *of_types
+            *(self.system, self.policy, tuple(amounts), units, calls, switching, self._seed),
+            *of_types,
+            capped=self._cap is not None,
         )
         self._loader = Loader(self._run, scheme)
         self._core = self._loader.load(self._played, self._placements)

@@ -70,7 +70,7 @@ NAMED = {"shared_nodes", "cons_tres", "rows", "leaves", "spread", "devices", "sh
 """Of nodes that are told apart: see tests/shared_nodes."""
 OF_SITES = {
     *("preemption", "gang", "resource_limits", "node_weights", "outages", "reservations"),
-    *("topology", "named_nodes", "slurm_power_saving"),
+    *("topology", "named_nodes", "slurm_power_saving", "power_budget"),
 }
 """Of a site's rules: see tests/slurm and tests/outages."""
 NOWHERE = {

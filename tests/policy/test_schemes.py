@@ -71,10 +71,10 @@ def test_the_first_pass_that_handles_a_run_is_made(
 
 
 def test_a_run_for_which_a_scheme_has_no_pass() -> None:
-    others = "none, easy, conservative, first_fit"
+    others = "none, easy, conservative, first_fit, slurm"
     assert handling("switching") == others
     with pytest.raises(ConfigError, match=f"switched off; allowed here: {others}$"):
-        scheme_of(Policy(backfill="slurm"), rigid=True, switched=True)
+        scheme_of(Policy(scheduler=f"{ROOT}/configs/schedulers/classic.py:Easy"), rigid=True, switched=True)
     with pytest.raises(ConfigError, match=r"policy.shadow: found 'static'.* allowed here: 'dynamic'"):
         scheme_of(Policy(backfill="easy", shadow="static"), rigid=False)
 

@@ -247,8 +247,8 @@ def test_the_bound_of_a_cap_holds_for_who_is_killed(limit, seconds):
 
 
 def test_who_does_not_know_of_caps_says_so():
-    with pytest.raises(ConfigError, match="found 'slurm' with energy"):
-        Simulation(System.homogeneous(4), trace((0, 1, 1)), "slurm", models=models(600))
+    with pytest.raises(ConfigError, match="pstates: found 3 under policy slurm"):
+        Simulation(System.homogeneous(4), trace((0, 1, 1)), "slurm", models=models(600, pstates=3))
     with pytest.raises(InputError, match="found no energy"):
         simulation(4, (0, 1, 1)).set_cap(100)
     changing = simulation(4, (0, 1, 1), models=models(series((0, 600), (9, 500))))

@@ -22,28 +22,33 @@ def build_profiles(core: Core, on_time: bool) -> None:
 
     ``on_time``: what ends at this very instant is planned to end now, as reservations count on it.
     """
-    now = core.clock.now
     core.clock.profiled = 1
     for pool in range(len(core.pools)):
-        steps = core.profile[pool]
-        steps[0].time, steps[0].free = now, core.pools[pool].free
-        size, leaving = 1, leaving_next(core, pool)
-        for i in range(core.pools[pool].release_head, core.pools[pool].release_tail):
-            nodes = core.releases[pool, i].nodes
-            gone = min(leaving, max(nodes, 0))  # a capacity that will fall is a negative return
-            leaving -= gone
-            time = core.releases[pool, i].time
-            if time <= now and on_time and ends_now(core, core.releases[pool, i].row):
-                time = now
-            elif time <= now:
-                time = now + 1
-                core.clock.profiled = 0  # a guess for this pass only
-            if time > steps[size - 1].time:
-                steps[size].time, steps[size].free = time, steps[size - 1].free
-                size += 1
-            steps[size - 1].free += nodes - gone
-        core.pools[pool].profile_size = size
+        build_profile(core, pool, on_time)
     plan_begins(core, on_time)
+
+
+@part
+def build_profile(core: Core, pool: int, on_time: bool) -> None:
+    """The profile of one pool."""
+    now, steps = core.clock.now, core.profile[pool]
+    steps[0].time, steps[0].free = now, core.pools[pool].free
+    size, leaving = 1, leaving_next(core, pool)
+    for i in range(core.pools[pool].release_head, core.pools[pool].release_tail):
+        nodes = core.releases[pool, i].nodes
+        gone = min(leaving, max(nodes, 0))  # a capacity that will fall is a negative return
+        leaving -= gone
+        time = core.releases[pool, i].time
+        if time <= now and on_time and ends_now(core, core.releases[pool, i].row):
+            time = now
+        elif time <= now:
+            time = now + 1
+            core.clock.profiled = 0  # a guess for this pass only
+        if time > steps[size - 1].time:
+            steps[size].time, steps[size].free = time, steps[size - 1].free
+            size += 1
+        steps[size - 1].free += nodes - gone
+    core.pools[pool].profile_size = size
 
 
 @question

@@ -38,6 +38,7 @@ class Run(NamedTuple):
     seed : of random draws
     checkpoints : how each type of application writes them; None: it does not
     spreads : how much longer jobs of each type take whose nodes lie apart; None: they do not
+    capped : whether the last of the amounts is what all may draw together
     """
 
     system: System
@@ -49,6 +50,7 @@ class Run(NamedTuple):
     seed: int = 0
     checkpoints: tuple[CheckpointKeys | None, ...] = ()
     spreads: tuple[SpreadKeys | None, ...] = ()
+    capped: bool = False
 
 
 class Jobs(NamedTuple):

@@ -13,6 +13,7 @@ RULES = {
     "preemption": "slurm.preemption.Preemption",
     "gang": "slurm.gang.Gang",
     "slurm_power_saving": "slurm.power_saving.SlurmPowerSaving",
+    "power_budget": "slurm.power_cap.SlurmPowerCap",
     "outages": "slurm.outages.NamedOutages",
     "topology": "slurm.topology.SwitchTopology",
     "named_nodes": "slurm.topology.NamedNodes",
@@ -44,21 +45,12 @@ RULES = {
 
 
 OF_OTHERS = (
-    *("holes", "suspending", "leaves", "own_scheduler", "vetoes", "placement_ranks", "power_saving"),
+    *("holes", "suspending", "leaves", "own_scheduler", "vetoes", "placement_ranks"),
+    *("power_saving",),
 )
 OF_SLURM = (
-    *(
-        "slurm",
-        "gang",
-        "preemption",
-        "slurm_power_saving",
-        "outages",
-        "topology",
-        "named_nodes",
-        "cons_tres",
-        "rows",
-    ),
-    *("reservations", "node_weights", "resource_limits"),
+    *("slurm", "gang", "preemption", "slurm_power_saving", "power_budget", "outages", "topology"),
+    *("named_nodes", "cons_tres", "rows", "reservations", "node_weights", "resource_limits"),
 )
 
 

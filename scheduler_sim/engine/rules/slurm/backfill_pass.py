@@ -57,6 +57,7 @@ from scheduler_sim.engine.rules.slurm.node_space import (
     span,
 )
 from scheduler_sim.engine.rules.slurm.nodes import pick, weighed_anew
+from scheduler_sim.engine.rules.slurm.power_cap import keep_power, power_delay
 from scheduler_sim.engine.rules.slurm.predicted import fits_now, predicted_start
 from scheduler_sim.engine.rules.slurm.slot_search import clear_of_reserved, stay_free, would_suffice
 from scheduler_sim.engine.rules.slurm.start import has_licences, may_run, may_run_there, start_on_picked
@@ -244,6 +245,7 @@ def _started(core: SlurmCore, row: int, placement: int) -> bool:
         reserve_start(core, row, placement, core.clock.now)
         return True
     start_on_picked(core, row, placement, core.slurm.rules.launch_s)
+    keep_power(core, placement, core.clock.now)
     core.slurm.memory.started += 1
     idle_taken(core)
     if core.slurm.rules.fixed_nodes:
@@ -296,6 +298,15 @@ def fixed_slot(core: SlurmCore, row: int, placement: int, ahead: bool, earliest_
             start = later + delay
             at_boundary = following >= 0 and core.slurm.plan.record[following].begin == start
             record = following if at_boundary else record_at(core, start)
+            continue
+        wait = power_delay(core, placement, max(time, start))
+        if wait > 0:
+            if not ahead or wait == INF:
+                return INF
+            start = max(time, start) + wait
+            if start > core.slurm.memory.window_end:
+                return INF
+            record = record_at(core, start)
             continue
         core.slurm.memory.tested += 0 if counted else 1
         counted = True
@@ -444,6 +455,7 @@ def _reserve(core: SlurmCore, row: int, placement: int, time: int) -> None:
         if any_unallocated(core, it):
             core.slurm.memory.self_change = 1
         reserve(core, it, begin, end)
+        keep_power(core, placement, time)
     else:
         occupy(core, placement, max(begin, core.clock.now), end, 1)
     it.reserved += 1

@@ -22,6 +22,7 @@ from scheduler_sim.engine.rules.slurm.limit_questions import (
     waits_for_known_limit,
 )
 from scheduler_sim.engine.rules.slurm.nodes import picked_from
+from scheduler_sim.engine.rules.slurm.power_cap import keep_power, lacks_power
 from scheduler_sim.engine.rules.slurm.start import has_licences, may_run, may_run_there, start_on_picked
 from scheduler_sim.engine.rules.slurm.state import IN_LIST_ORDER, Partition, SlurmCore
 
@@ -72,7 +73,10 @@ def main_pass(core: SlurmCore, depth: int) -> bool:
         picked = not limited and _picked(core, row, placement)
         limited = limited or limited_by_choice(core, row, placement, picked)
         if picked and not limited:
+            if lacks_power(core, placement):
+                break  # of what there is nobody behind it takes any
             start_on_picked(core, row, placement, 0)
+            keep_power(core, placement, core.clock.now)
             close_taken(core, it)
             if core.slurm.rules.builtin == IN_LIST_ORDER and core.queue.at.released > 0:
                 untie_ready(core)

@@ -34,10 +34,16 @@ def array_has_room(core: SlurmCore, row: int) -> bool:
     )
 
 
+@question
+def licences(core: SlurmCore) -> int:
+    """How many of the shared resources are such that a job without them is passed over."""
+    return int(core.demand.shape[1])
+
+
 @part
 def has_licences(core: SlurmCore, placement: int) -> bool:
     """Whether the shared resources it asks for are free."""
-    for i in range(core.demand.shape[1]):
+    for i in range(licences(core)):
         if core.demand[placement, i] > core.pools[core.clock.modules + i].free:
             return False
     return True

@@ -15,6 +15,7 @@ from scheduler_sim.engine.core.records import Ints, Rows, Table, Words
 from scheduler_sim.engine.rules.coscheduling.state import UnitsCore
 from scheduler_sim.engine.rules.dependencies import DependenciesCore
 from scheduler_sim.engine.rules.holds import HoldsCore
+from scheduler_sim.engine.rules.slurm.power_budget import CappedCore
 
 IN_LIST_ORDER = 2
 """``builtin``: Slurm's fifo, the main scheduler walks the list of jobs."""
@@ -325,7 +326,7 @@ class Slurm(NamedTuple):
     booked: Table[Booked]  # by job
 
 
-class SlurmCore(UnitsCore, DependenciesCore, HoldsCore):
+class SlurmCore(UnitsCore, DependenciesCore, HoldsCore, CappedCore):
     """A core with Slurm's schedulers; the list of planned ends has one more row, for all modules together."""
 
     slurm: Slurm

@@ -1,0 +1,56 @@
+"""Under Slurm, a power cap that its schedulers plan with: Slurm itself has none (beyond Slurm).
+
+What jobs draw above idle nodes is an amount of which all have a part. A job starts only if there is enough
+for as long as its limit, with all changes of the cap that are known. In the main scheduler one that has nodes
+and no power ends the pass, as all partitions draw from one amount. The backfill scheduler plans it for when
+there is enough, and its plan keeps that.
+"""
+
+from __future__ import annotations
+
+from scheduler_sim.engine.core.hooks import on, only_with
+from scheduler_sim.engine.core.jit import part
+from scheduler_sim.engine.core.profile import earliest_in, take
+from scheduler_sim.engine.core.state import INF
+from scheduler_sim.engine.rules.slurm.change import holds_until
+from scheduler_sim.engine.rules.slurm.start import licences
+from scheduler_sim.engine.rules.slurm.state import SlurmCore
+
+
+@on(licences, "power_budget")
+def all_but_power(core: SlurmCore) -> int:
+    """Shared resources without which a job is passed over: power is planned."""
+    return int(core.demand.shape[1]) - 1
+
+
+@only_with("power_budget", otherwise=False)
+def lacks_power(core: SlurmCore, placement: int) -> bool:
+    """Whether there is too little power for a job from now to its limit."""
+    return powered_from(core, placement, core.clock.now) > core.clock.now
+
+
+@part
+def powered_from(core: SlurmCore, placement: int, time: int) -> int:
+    """From when on, at ``time`` or later, there is enough for as long as its limit; INF if never."""
+    pool = core.power_budget.at.pool
+    asked = core.demand[placement, core.demand.shape[1] - 1]
+    return int(earliest_in(core, pool, time, core.placements[placement].limit, asked))
+
+
+@only_with("power_budget", otherwise=0)
+def power_delay(core: SlurmCore, placement: int, time: int) -> int:
+    """How long after ``time`` there is enough; INF if never. Until then the plan stands at most."""
+    powered = powered_from(core, placement, time)
+    if powered == INF:
+        return INF
+    if powered > time:
+        holds_until(core, powered)
+    return powered - time
+
+
+@only_with("power_budget")
+def keep_power(core: SlurmCore, placement: int, time: int) -> None:
+    """What a job draws from ``time`` to its limit is no other's."""
+    pool = core.power_budget.at.pool
+    asked = core.demand[placement, core.demand.shape[1] - 1]
+    take(core, pool, time, time + core.placements[placement].limit, asked)

@@ -1,0 +1,157 @@
+"""A power cap under Slurm: by hand, beside as many nodes as there is power for, and by its laws."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scheduler_sim import Policy, Result, Simulation, System, Workload, simulate
+from scheduler_sim.engine.core.jit import COMPILED
+from scheduler_sim.engine.engine import has
+from scheduler_sim.errors import ConfigError
+from tests.conftest import examples
+from tests.engine.interpreted import interpreted
+from tests.simulation.acting import at, trace
+from tests.simulation.test_power_cap import models, series, starts
+
+QUICK = {"bf_interval": 1, "bf_resolution": 1}
+
+
+def run(nodes: int, jobs: Workload, cap: Any, **keys: Any) -> Result:
+    policy = Policy(backfill="slurm", slurm=QUICK | keys)
+    result = simulate(System.homogeneous(nodes), jobs, policy, models=models(cap))
+    result.check()
+    return result
+
+
+@pytest.mark.interpreted
+class TestByHand:
+    """Four idle nodes draw 400 W, and each that is busy 100 W more."""
+
+    def test_one_that_has_nodes_and_no_power_is_planned_and_others_pass_it_if_they_end_by_then(self):
+        # power for two: the second waits for 60, the third ends by then, the fourth would not
+        jobs = trace((0, 1, 60, 60), (1, 2, 10, 60), (2, 1, 20, 60), (3, 1, 20, 120), (70, 1, 1, 60))
+        assert starts(run(4, jobs, 600))[:2] == [0, 60]
+        found = starts(run(4, trace((0, 1, 100, 120), (1, 2, 10, 60), (2, 1, 20, 60), (3, 1, 20, 180)), 600))
+        assert found[:3] == [0, 100, 2]
+        assert found[3] >= 100
+
+    def test_what_would_outlast_a_fall_waits_for_the_rise(self):
+        cap = series((0, 600), (100, 400), (500, 600))
+        found = run(4, trace((0, 1, 50, 60), (30, 1, 20, 60), (50, 1, 20, 120)), cap)
+        assert starts(found) == [0, 30, 500]
+        assert found.metrics["energy"]["above_cap_s"] == 0
+
+    def test_partitions_share_the_power(self):
+        system = System.from_dict(
+            {
+                "modules": [{"name": "A", "nodes": 2}, {"name": "B", "nodes": 2}],
+            }
+        )
+        given = {"energy": {"power": {"modules": [node("A"), node("B")]}, "cap": {"power_w": 500}}}
+        jobs = trace((0, 1, 30, 60), (1, 1, 10, 60), partition=["A", "B"])
+        result = simulate(system, jobs, Policy(backfill="slurm", slurm=QUICK), models=given)
+        assert starts(result) == [0, 30]
+
+    def test_a_cap_that_a_process_lowers_lets_what_runs_go_on(self):
+        policy = Policy(backfill="slurm", slurm=QUICK)
+        sim = Simulation(
+            System.homogeneous(4), trace((0, 2, 50, 60), (10, 1, 10, 60)), policy, models=models(700)
+        )
+        at(sim, 5, lambda: sim.set_cap(500))
+        result = sim.run()
+        assert starts(result) == [0, 50]
+        assert result.metrics["energy"]["above_cap_s"] == 45
+
+
+def node(name: str) -> dict[str, Any]:
+    return {
+        "name": name,
+        "idle_w": 100,
+        "typical_w": 200,
+        "peak_w": 1000,
+        "reference_khz": 1,
+        "pstates_khz": [1],
+    }
+
+
+@pytest.mark.parametrize(
+    ("keys", "cap", "words"),
+    [
+        ({}, {"pstates": 2}, r"energy.cap.pstates: found 2 under policy slurm.*allowed here: 1"),
+        ({"PreemptType": "preempt/partition_prio", "PreemptMode": "REQUEUE"}, {}, "beside PreemptMode"),
+        ({"fixed_nodes": False}, {}, "beside fixed_nodes: false"),
+    ],
+)
+def test_what_cannot_be_is_refused_by_name(keys: Any, cap: Any, words: str):
+    policy = Policy(backfill="slurm", slurm=keys)
+    with pytest.raises(ConfigError, match=words):
+        Simulation(System.homogeneous(4), trace((0, 1, 1)), policy, models=models(600, **cap))
+
+
+jobs_of = st.lists(
+    st.tuples(st.integers(0, 400), st.integers(1, 4), st.integers(1, 200), st.integers(1, 4)),
+    min_size=2,
+    max_size=12,
+).map(lambda rows: trace(*((s, n, min(r, 60 * m), 60 * m) for s, n, r, m in sorted(rows))))
+
+
+@pytest.mark.interpreted
+@examples(30)
+@given(jobs_of, st.integers(4, 6))
+def test_power_for_so_many_nodes_is_so_many_nodes(jobs: Workload, many: int):
+    """Where nothing is planned ahead; of more nodes than there is power for any will do."""
+    keys = {"SchedulerType": "sched/builtin", "sched_interval": 7}
+    capped = run(10, jobs, 1000 + 100 * many, **keys)
+    few = simulate(System.homogeneous(many), jobs, Policy(backfill="slurm", slurm=QUICK | keys))
+    assert starts(capped) == starts(few)
+
+
+@st.composite
+def caps(draw: st.DrawFn) -> Any:
+    """At least enough for the largest job at the end, so that all can run."""
+    times = sorted(draw(st.lists(st.integers(1, 900), max_size=4, unique=True)))
+    values = [draw(st.integers(10, 18)) * 100 for _ in times]
+    return series((0, draw(st.integers(10, 18)) * 100), *zip(times, values, strict=True), (1000, 1500))
+
+
+@pytest.mark.interpreted
+@examples(40)
+@given(jobs_of, caps(), st.sampled_from([1, 7, 30]), st.sampled_from(["main", "backfill"]))
+def test_nothing_is_above_the_cap_and_what_is_there_for_speed_changes_nothing(
+    jobs: Workload, cap: Any, interval: int, first: str
+):
+    keys = {"bf_interval": interval, "looks_first": first, "KillWait": 0, "limit_check_s": 1}
+    quick = run(10, jobs, cap, **keys)
+    assert quick.metrics["energy"]["above_cap_s"] == 0
+    assert quick.components["state"].isin(["COMPLETED"]).all()
+    slow = run(10, jobs, cap, **keys, accelerate=False)
+    pd.testing.assert_frame_equal(quick.components, slow.components)
+
+
+@pytest.mark.interpreted
+@examples(20)
+@given(jobs_of)
+def test_a_cap_that_never_binds_changes_nothing(jobs: Workload):
+    free = simulate(System.homogeneous(10), jobs, Policy(backfill="slurm", slurm=QUICK))
+    assert starts(run(10, jobs, 10**6)) == starts(free)
+
+
+@pytest.mark.long
+@pytest.mark.skipif(not COMPILED, reason="the compiler is off")
+def test_compiled_it_is_as_in_plain_python():
+    jobs = trace(*((23 * i * i % 5000, 1 + i % 4, 40 + i % 90, 60 + 60 * (i % 4)) for i in range(80)))
+    cap = series((0, 1400), (700, 1200), (2000, 1600), (4000, 1400))
+    policy = Policy(backfill="slurm")
+    compiled = Simulation(System.homogeneous(10), jobs, policy, models=models(cap))
+    assert has(compiled._core, "power_budget")
+    one = compiled.run()
+    one.check()
+    with interpreted():
+        other = simulate(System.homogeneous(10), jobs, policy, models=models(cap))
+    pd.testing.assert_frame_equal(one.components, other.components)
+    pd.testing.assert_frame_equal(one.timeline, other.timeline)
