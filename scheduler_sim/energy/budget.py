@@ -19,7 +19,7 @@ class Budget(NamedTuple):
     Attributes
     ----------
     time : (n,) int64, s of the trace's clock, ascending.
-    watts : (n,), the cap, W; idle_mw : what all nodes draw when they are idle, mW.
+    watts : (n,), the cap, W; idle_mw : what all nodes draw without jobs, mW: idle, or whatever is most.
     """
 
     time: Ints
@@ -27,8 +27,19 @@ class Budget(NamedTuple):
     idle_mw: int
 
     @classmethod
-    def of(cls, layer: EnergyLayer, nodes: Mapping[str, int], unix_start: int | None, first: int) -> Budget:
+    def of(
+        cls,
+        layer: EnergyLayer,
+        nodes: Mapping[str, int],
+        unix_start: int | None,
+        first: int,
+        *,
+        follows: bool = False,
+    ) -> Budget:
         """Return the budget of a system from its ``first`` instant (s) on.
+
+        ``follows``: the scheduler follows which nodes are off and boot; else each that may be switched off
+        counts with the most that it draws without a job, so that it may boot at any time.
 
         Raises InputError for a cap that begins later, a negative or an absurd one, ConfigError for one never
         above idle power.
@@ -44,12 +55,13 @@ class Budget(NamedTuple):
                 f"energy.cap.power_w: found {series.value[wrong][0]:g} W; allowed: numbers from 0 to {most:g}"
             )
         begun = max(int(np.searchsorted(series.time[:-1], first, side="right")) - 1, 0)
-        made = cls(series.time[begun:-1].copy(), series.value[begun:], idle_milliwatts(layer, nodes))
+        without = idle_milliwatts if follows else most_idle_milliwatts
+        made = cls(series.time[begun:-1].copy(), series.value[begun:], without(layer, nodes))
         made.time[0] = first
         if made.milliwatts.max() <= 0:
             raise ConfigError(
                 f"energy.cap.power_w: found at most {made.watts.max():g} W; allowed: above"
-                f" {made.idle_mw / MILLI:g} W, which all nodes draw when they are idle"
+                f" {made.idle_mw / MILLI:g} W, which all nodes draw without jobs"
             )
         return made
 
@@ -72,12 +84,21 @@ def highest_milliwatts(layer: EnergyLayer, nodes: Mapping[str, int]) -> int:
     """Return the highest value of a cap above idle power, mW, whenever it holds."""
     assert layer.cap is not None
     watts = series_of(layer.cap.power_w, "cap", 0).value.max()
-    return int(np.floor(watts * MILLI + 1e-6)) - idle_milliwatts(layer, nodes)
+    return int(np.floor(watts * MILLI + 1e-6)) - most_idle_milliwatts(layer, nodes)
 
 
 def idle_milliwatts(layer: EnergyLayer, nodes: Mapping[str, int]) -> int:
     """Return what all nodes draw when they are idle, mW."""
     return sum(int(milli(np.array([layer.profiles[m].idle_w]), m)[0]) * n for m, n in nodes.items())
+
+
+def most_idle_milliwatts(layer: EnergyLayer, nodes: Mapping[str, int]) -> int:
+    """Return the most that all nodes draw without jobs, mW: where they are switched off, they boot again."""
+    most = 0
+    for name, count in nodes.items():
+        idle, _, boots, stops = milli(np.array(layer.profiles[name].watts), name).tolist()
+        most += count * (max(idle, boots, stops) if layer.switches(name) else idle)
+    return most
 
 
 def above(account: Account, budget: Budget) -> tuple[int, float]:

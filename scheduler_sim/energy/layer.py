@@ -66,8 +66,8 @@ class EnergyLayer:
     def of(cls, keys: EnergyKeys) -> EnergyLayer:
         """Return the layer of keys that name no file, as :func:`without_files` returns them.
 
-        Raises ConfigError for begin times that are to follow a series which is not given, for nodes that are
-        switched off under a power cap, and for clocks of jobs that draw what they drew at another.
+        Raises ConfigError for begin times that are to follow a series which is not given, and for clocks of
+        jobs that draw what they drew at another.
         """
         profiles = PowerProfiles.within(YamlFile(Path("energy.power"), keys.power, {}))
         points = (
@@ -80,11 +80,6 @@ class EnergyLayer:
             by = keys.shift.by
             raise ConfigError(
                 f"energy.shift.by: found {by!r}, and no energy.{by}; allowed: one that is given"
-            )
-        if keys.cap is not None and keys.idle_off is not None:
-            raise ConfigError(
-                "energy.idle_off: found beside energy.cap, which counts idle power for every node; allowed:"
-                " one of the two"
             )
         replays = keys.jobs == MEASURED
         lower = keys.cap is not None and keys.cap.pstates > 1
@@ -119,6 +114,13 @@ class EnergyLayer:
         return {
             one: next((known[name.lower()] for name in one if name.lower() in known), "") for one in names
         }
+
+    def switches(self, module: str) -> bool:
+        """Whether idle nodes of a module are switched off, by what the models say."""
+        if self.idle_off is None:
+            return False
+        own = {name.lower(): rule for name, rule in self.idle_off.modules.items()}
+        return own.get(module.lower(), self.idle_off).timeout_s is not None
 
     @property
     def reads(self) -> tuple[str, ...]:

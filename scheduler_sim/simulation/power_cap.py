@@ -41,7 +41,7 @@ class PowerCap:
                 " own clock; allowed here: 1"
             )
         nodes = {module.name: module.nodes for module in system.modules}
-        self.budget = Budget.of(layer, nodes, unix_start, first)
+        self.budget = Budget.of(layer, nodes, unix_start, first, follows=policy.backfill == "slurm")
         self.pool = len(system.modules) + len(system.resources)
         self._coming = self._told = 0  # the next of the changes: to come true, and to be told
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
+from scheduler_sim.energy.accounting import milli
 from scheduler_sim.errors import ConfigError, did_you_mean
 from scheduler_sim.system.system import System
 
@@ -23,6 +26,7 @@ class Switched(NamedTuple):
     min_awake : idle nodes that are kept on.
     boot_s : from off to idle, at least 1; shutdown_s : from idle to off.
     away_s : so long no job can have a node that is told to shut down, under Slurm (SuspendTimeout).
+    draws_mw : what a node draws that is idle, off, boots, and shuts down, mW.
     """
 
     timeout_s: int | None = None
@@ -30,6 +34,7 @@ class Switched(NamedTuple):
     boot_s: int = 1
     shutdown_s: int = 0
     away_s: int = 0
+    draws_mw: tuple[int, int, int, int] = (0, 0, 0, 0)
 
 
 Switching = tuple[Switched, ...]
@@ -97,7 +102,8 @@ def _within_timeouts(one: Switched, keys: SlurmKeys, module: str) -> Switched:
     return one._replace(away_s=max(keys.settled("SuspendTimeout"), one.shutdown_s) if away is None else away)
 
 
-def _times(profile: PowerProfile, module: str) -> dict[str, int]:
+def _times(profile: PowerProfile, module: str) -> dict[str, Any]:
+    """How long a node boots and shuts down, and what it draws. Raises ConfigError for no time."""
     times = {"boot": profile.boot_s}
     if profile.keys.shutdown.energy_j.value > 0:
         times["shutdown"] = profile.shutdown_s
@@ -107,7 +113,8 @@ def _times(profile: PowerProfile, module: str) -> dict[str, int]:
                 f"power profile of {module}: {key}.time_s: found 0; allowed where idle nodes are switched"
                 " off: a number > 0"
             )
-    return {"boot_s": profile.boot_s, "shutdown_s": profile.shutdown_s}
+    draws = milli(np.array(profile.watts), f"power profile of {module}").tolist()
+    return {"boot_s": profile.boot_s, "shutdown_s": profile.shutdown_s, "draws_mw": tuple(draws)}
 
 
 def _switched(keys: IdleOffKeys, profile: PowerProfile, module: str) -> Switched:

@@ -263,10 +263,10 @@ def test_odd_rules_are_errors(changed: dict[str, Any], message: str) -> None:
         simulate(System.homogeneous(1), trace((0, 1, 10)), models=keys(**changed))
 
 
-def test_a_power_cap_knows_no_nodes_that_are_off() -> None:
+def test_under_a_power_cap_each_node_counts_as_if_it_booted() -> None:
     given = keys()
-    given["energy"]["cap"] = {"power_w": 1000}
-    with pytest.raises(ConfigError, match=r"energy.idle_off: found beside energy.cap"):
+    given["energy"]["cap"] = {"power_w": 20}
+    with pytest.raises(ConfigError, match=r"energy.cap.power_w: found at most 20 W; allowed: above 20 W"):
         simulate(System.homogeneous(1), trace((0, 1, 10)), models=given)
 
 

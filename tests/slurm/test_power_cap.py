@@ -141,6 +141,70 @@ def test_a_cap_that_never_binds_changes_nothing(jobs: Workload):
     assert starts(run(10, jobs, 10**6)) == starts(free)
 
 
+@pytest.mark.interpreted
+class TestBothTogether:
+    """Nodes of 100 W idle, 10 W off, 160 W booting, 110 W shutting down; jobs draw 100 W more."""
+
+    def test_nodes_that_are_off_leave_their_power_to_jobs(self):
+        # power for one node beside ten idle ones; by 2000 eight of them are off
+        keys = {"SuspendExcNodes": "cluster[0-1]"}
+        result = both(10, trace((0, 1, 1, 60), (2000, 2, 60, 60)), 1250, **keys)
+        assert starts(result) == [0, 2000]
+
+    def test_a_job_waits_until_its_nodes_may_boot(self):
+        # at 1000 all are off, 40 W. Two that boot draw 340 W in all, later 420 W; a third is too many
+        jobs = trace((0, 1, 1, 60), (1000, 2, 60, 120), (1001, 1, 60, 60))
+        result = both(4, jobs, series((0, 600), (900, 450), (3000, 600)))
+        assert starts(result)[1] == 1051
+        assert starts(result)[2] > 1110
+
+
+def node_states() -> dict[str, Any]:
+    return {
+        **node("cluster"),
+        "off_w": 10,
+        "boot": {"time_s": 50, "energy_j": 8000},
+        "shutdown": {"time_s": 10, "energy_j": 1100},
+    }
+
+
+def both(nodes: int, jobs: Workload, cap: Any, **keys: Any) -> Result:
+    given = {"energy": {"power": {"modules": [node_states()]}, "cap": {"power_w": cap}}}
+    policy = Policy(backfill="slurm", slurm={**QUICK, "SuspendTime": 100, "SuspendRate": 0} | keys)
+    result = simulate(System.homogeneous(nodes), jobs, policy, models=given)
+    result.check()
+    return result
+
+
+@pytest.mark.interpreted
+@examples(40)
+@given(jobs_of, caps(), st.sampled_from([0, 20, 100]), st.sampled_from([0, 2, 60]), st.sampled_from([1, 30]))
+def test_nothing_is_above_the_cap_where_nodes_are_switched_off(
+    jobs: Workload, cap: Any, timeout: int, rate: int, interval: int
+):
+    keys = {"SuspendTime": timeout, "ResumeRate": rate, "bf_interval": interval}
+    keys |= {"KillWait": 0, "limit_check_s": 1}
+    quick = both(10, jobs, cap, **keys)
+    assert quick.metrics["energy"]["above_cap_s"] == 0
+    assert quick.components["state"].isin(["COMPLETED"]).all()
+    slow = both(10, jobs, cap, **keys, accelerate=False)
+    pd.testing.assert_frame_equal(quick.components, slow.components)
+
+
+@pytest.mark.interpreted
+@examples(30)
+@given(jobs_of, caps(), st.sampled_from(["fcfs", "easy", "conservative", "first_fit"]))
+def test_nor_under_other_policies(jobs: Workload, cap: Any, policy: str):
+    idle_off = {"timeout_s": 20}
+    cap = cap | {"value": [watts + 600 for watts in cap["value"]]}  # each counts as if it booted
+    given = {"power": {"modules": [node_states()]}, "cap": {"power_w": cap}, "idle_off": idle_off}
+    named = {"backfill": "first_fit"} if policy == "first_fit" else policy
+    result = simulate(System.homogeneous(10), jobs, named, models={"energy": given})
+    result.check()
+    assert result.metrics["energy"]["above_cap_s"] == 0
+    assert (result.components["start_time"] >= 0).all()
+
+
 @pytest.mark.long
 @pytest.mark.skipif(not COMPILED, reason="the compiler is off")
 def test_compiled_it_is_as_in_plain_python():
@@ -153,5 +217,10 @@ def test_compiled_it_is_as_in_plain_python():
     one.check()
     with interpreted():
         other = simulate(System.homogeneous(10), jobs, policy, models=models(cap))
+    pd.testing.assert_frame_equal(one.components, other.components)
+    pd.testing.assert_frame_equal(one.timeline, other.timeline)
+    one = both(10, jobs, cap)
+    with interpreted():
+        other = both(10, jobs, cap)
     pd.testing.assert_frame_equal(one.components, other.components)
     pd.testing.assert_frame_equal(one.timeline, other.timeline)

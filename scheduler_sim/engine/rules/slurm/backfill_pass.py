@@ -57,7 +57,7 @@ from scheduler_sim.engine.rules.slurm.node_space import (
     span,
 )
 from scheduler_sim.engine.rules.slurm.nodes import pick, weighed_anew
-from scheduler_sim.engine.rules.slurm.power_cap import keep_power, power_delay
+from scheduler_sim.engine.rules.slurm.power_cap import keep_power, lacks_power, power_delay
 from scheduler_sim.engine.rules.slurm.predicted import fits_now, predicted_start
 from scheduler_sim.engine.rules.slurm.slot_search import clear_of_reserved, stay_free, would_suffice
 from scheduler_sim.engine.rules.slurm.start import has_licences, may_run, may_run_there, start_on_picked
@@ -225,7 +225,8 @@ def _tried(core: SlurmCore, row: int, placement: int) -> bool:
         time = _counted_slot(core, row, placement, ahead, first + delay)
     if delay > 0:  # its start moves on with the clock
         holds_until(core, core.clock.now)
-    if time == core.clock.now and not is_member(core, row) and starts_on_picked(core, row, placement):
+    may_start = time == core.clock.now and not is_member(core, row)
+    if may_start and starts_on_picked(core, row, placement) and not lacks_power(core, placement):
         return _started(core, row, placement)
     if time < INF:
         if core.slurm.rules.fixed_nodes and plan_is_full(core):
@@ -299,6 +300,7 @@ def fixed_slot(core: SlurmCore, row: int, placement: int, ahead: bool, earliest_
             at_boundary = following >= 0 and core.slurm.plan.record[following].begin == start
             record = following if at_boundary else record_at(core, start)
             continue
+        pick(core, placement, core.slurm.sets.later)
         wait = power_delay(core, placement, max(time, start))
         if wait > 0:
             if not ahead or wait == INF:
@@ -310,7 +312,6 @@ def fixed_slot(core: SlurmCore, row: int, placement: int, ahead: bool, earliest_
             continue
         core.slurm.memory.tested += 0 if counted else 1
         counted = True
-        pick(core, placement, core.slurm.sets.later)
         nodes_picked(core, it)
         if time < start:
             core.slurm.memory.self_change = 1

@@ -50,6 +50,8 @@ class SlurmPowerSaving(Numbers):
             it = power.module[module]
             it.suspend_time = INF if one.timeout_s is None else one.timeout_s
             it.suspend_timeout, it.boot_s, it.stop_s = one.away_s, one.boot_s, one.shutdown_s
+            idle, off, boots, stops = one.draws_mw
+            it.off_saves, it.boot_adds, it.stop_adds = idle - off, max(boots - idle, 0), max(stops - idle, 0)
         self._keep_on(core)
         idle_since(core, int(core.clock.now))
         return core

@@ -23,6 +23,7 @@ from scheduler_sim.engine.rules.slurm.power_saving.nodes import (
     is_first_of_its_module,
     leave,
     match_outages,
+    may_stop,
     note_idle,
 )
 from scheduler_sim.engine.rules.slurm.power_saving.state import SlurmPowerCore
@@ -165,6 +166,9 @@ def _suspend(core: SlurmPowerCore, it: Partition, suspended: int) -> int:
             if looks.suspend_rate > 0 and suspended >= looks.suspend_rate:
                 looks.held_back = 1
                 return suspended
+            if not may_stop(core, it.module):
+                looks.held_back = 1
+                return suspended
             leave(core, it, word, bit)
             sets.known[word] &= ~bit
             sets.leaving[word] |= bit
@@ -176,6 +180,7 @@ def _suspend(core: SlurmPowerCore, it: Partition, suspended: int) -> int:
             looks.suspended += 1
             suspended += 1
             expect_change(core)
+            count_nodes(core)
     return suspended
 
 

@@ -24,6 +24,7 @@ class Looks(Record):
     held_back: int  # 1 = the last look switched fewer nodes than it would have, as so many were too many
     kept: int  # 1 = ... or as so many are kept on
     configuring: int  # jobs that wait for their nodes to boot
+    drawn: int  # mW that all nodes draw without jobs, more than if all were idle
     suspended: float  # nodes of late, of which less counts from look to look
     resumed: float
 
@@ -39,6 +40,10 @@ class PoweredModule:
     booting: int
     stopping: int
     held: int  # up, and of a job that waits for others
+    wanted: int  # off, and of such a job
+    off_saves: int  # mW that a node draws less when it is off than idle
+    boot_adds: int  # ... and more while it boots, or shuts down; 0 = not more
+    stop_adds: int
     written_off: int
     written_booting: int
     written_stopping: int
@@ -69,7 +74,8 @@ class PowerSets(NamedTuple):
     known: Words  # since when these are idle is known
     never: Words  # never powered down
     staying: Words  # ... or not by a look
-    waiting: Words  # of jobs that wait for others to boot, or that are past being given back
+    waiting: Words  # of jobs that wait for others to boot
+    wanted: Words  # of such jobs, and off
 
 
 class SlurmPowerSaving(NamedTuple):
