@@ -116,7 +116,8 @@ class Models:
     def change_times(self) -> bool:
         """Whether components may take other times than the trace has for them."""
         keys = self.keys
-        return self.chooses_clocks or keys.applications is not None or bool(keys.conversions)
+        slows = keys.energy is not None and keys.energy.cap is not None and keys.energy.cap.slow_running
+        return self.chooses_clocks or slows or keys.applications is not None or bool(keys.conversions)
 
     # -- types of application --------------------------------------------------------
 

@@ -14,6 +14,7 @@ from scheduler_sim.config.value import (
     Check,
     Count,
     Duration,
+    Flag,
     Name,
     PositiveCount,
     Seconds,
@@ -76,6 +77,11 @@ class CapKeys(Keys):
         default=1,
         description="in how many P-states the scheduler may start a component: its own and lower ones, evenly"
         " chosen down to the lowest; 1: it can only wait",
+    )
+    slow_running: Flag = Field(
+        default=False,
+        description="true: what runs goes to lower P-states when the cap falls, as far as the laws of power"
+        " and time know any, and up again when there is power; starts then look at the present cap alone",
     )
     slowdown: Amount | None = Field(
         default=None,

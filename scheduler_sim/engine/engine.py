@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from scheduler_sim.engine.rules.shared_nodes.plan import NodePlanCore
     from scheduler_sim.engine.rules.shared_nodes.shadow import ShadowCore
     from scheduler_sim.engine.rules.shared_nodes.spread import SpreadCore
+    from scheduler_sim.engine.rules.slowing import SlowingCore
     from scheduler_sim.engine.rules.slurm.accelerate.state import AcceleratedCore
     from scheduler_sim.engine.rules.slurm.cons_tres.row_state import RowsCore
     from scheduler_sim.engine.rules.slurm.het.lifecycle import SlurmCallsCore
@@ -74,6 +75,7 @@ if TYPE_CHECKING:
         HolesCore,
         GraceCore,
         SuspendingCore,
+        SlowingCore,
         PowerSavingCore,
         LeavesCore,
         SpreadCore,
@@ -149,6 +151,7 @@ RULES = (
     Rule("suspending", ("suspending.nodes", "suspending.taking_over", "suspending.going_on"),
          "suspending.state.blank_suspending",
          lambda need: {"idle_rows": 1, "releases": need.holders}),  # more jobs than nodes
+    Rule("slowing", ("slowing",), "slowing.blank_slowing"),
     Rule("power_saving", ("power_saving.switching",), "power_saving.state.blank_power_saving",
          lambda need: {"idle_rows": 1, "releases": need.nodes + 1, "profile": need.nodes + 1}),
     Rule("shared_nodes", ("shared_nodes.able", "shared_nodes.lifecycle", "shared_nodes.service"),

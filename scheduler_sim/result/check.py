@@ -35,6 +35,7 @@ INVARIANTS: dict[str, Law] = {
         component_laws.run_time,
         run_laws.run_columns,
         run_laws.suspensions,
+        run_laws.slowings,
         component_laws.time_limit,
         component_laws.wait_dependency,
         component_laws.waits_sum,

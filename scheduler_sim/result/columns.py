@@ -141,6 +141,17 @@ SUSPENDED = (
 )
 """... where components may be suspended, at the end of ``runs`` as well."""
 
+SLOWED = (
+    Column("slowed_time", "int64", "s", "how long it ran at a lower clock than its own, for a power cap"),
+    Column(
+        "slowed",
+        "text",
+        "",
+        "from when until when, s, and what its nodes drew, W: `40-65:350.5,70-90:300`; empty if it did not",
+    ),
+)
+"""... where a power cap that falls slows what runs, at the end of ``runs`` as well."""
+
 RECORDED = (
     Column("recorded_wait", "int64", "s", "start − submit as recorded in the trace; −1 if it records none"),
     Column("recorded_run_time", "int64", "s", "run time as recorded in the trace; −1 if it records none"),
@@ -338,6 +349,7 @@ class Further(NamedTuple):
     spread : over how many leaves of a topology their nodes are spread
     recorded : when components started by the trace
     carried : columns of the trace that none of the workload's are: (name, dtype) of each
+    slowed : components that a power cap slows
     """
 
     reasons: bool = False
@@ -351,6 +363,7 @@ class Further(NamedTuple):
     spread: bool = False
     recorded: bool = False
     carried: tuple[tuple[str, Dtype], ...] = ()
+    slowed: bool = False
 
     @classmethod
     def of(cls, manifest: Mapping[str, Any]) -> Further:
@@ -368,6 +381,7 @@ class Further(NamedTuple):
             bool(manifest.get("topology")),
             bool(manifest.get("recorded")),
             tuple((manifest.get("carried") or {}).items()),
+            bool(manifest.get("slowed")),
         )
 
 
@@ -380,6 +394,7 @@ def component_columns(further: Further) -> tuple[Column, ...]:
         + LIMITED * further.limited
         + RESERVED * further.reserved
         + SUSPENDED * further.suspended
+        + SLOWED * further.slowed
         + PARTS * further.shared
         + SHARES * dealt
         + DEVICES * further.devices
@@ -392,7 +407,7 @@ def component_columns(further: Further) -> tuple[Column, ...]:
 
 def run_columns(further: Further) -> tuple[Column, ...]:
     """Return the columns of ``runs`` in a run."""
-    return RUNS + SUSPENDED * further.suspended
+    return RUNS + SUSPENDED * further.suspended + SLOWED * further.slowed
 
 
 def timeline_columns(further: Further) -> tuple[Column, ...]:

@@ -100,7 +100,8 @@ def run_time(schedule: Schedule) -> Breach:
 def time_limit(schedule: Schedule) -> Breach:
     """Nothing runs longer than its time limit + overrun; TIMEOUT ran exactly that long, or was found late.
 
-    The time for which it was suspended does not count, and each suspension may have it found later.
+    The time for which it was suspended does not count, and each suspension may have it found later. One that
+    was slowed for a power cap has so much longer as it takes longer.
     What ended with its reservation, or as the minutes of its QOS or association were used up, may have run
     for less, and so may what ended by itself when its time was cut short, as it was preempted.
     """
@@ -109,6 +110,7 @@ def time_limit(schedule: Schedule) -> Breach:
     allowed = schedule.of("time_limit") + schedule.overrun_s
     ran_for = schedule.of("end_time") - schedule.of("start_time") - schedule.suspended_time
     most = allowed + schedule.late_s * (1 + schedule.times_suspended)  # while suspended it is not found
+    most = most + schedule.slowed_time  # of that, its limit grows by a part that no table has
     row = _first(schedule.ran & (ran_for > most))
     if row is not None:
         return f"{schedule.name(row)} ran for {ran_for[row]} s, its limit + overrun is {allowed[row]} s"

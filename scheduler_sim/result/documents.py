@@ -111,6 +111,7 @@ MANIFEST: dict[str, Any] = {
     "recorded": bool,
     "runs": bool,
     "suspended": bool,
+    "slowed": bool,
     "reserved": [RESERVATION],
     "shared_nodes": Each({"cores": Needed(float), "memory_kb": Needed(float), "gpus": Needed(float)}),
     "run": {"id": str, "factors": Each(str), "workload": {}},

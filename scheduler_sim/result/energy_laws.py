@@ -12,6 +12,7 @@ from scheduler_sim.result.columns import SWITCHED, TOTAL
 from scheduler_sim.result.documents import MOST
 from scheduler_sim.result.node_use import node_parts, of_parts
 from scheduler_sim.result.schedule import Schedule
+from scheduler_sim.result.slowing import energy_saved
 from scheduler_sim.result.steps import Steps, first_difference, from_changes, sum_of_intervals, value_at
 
 Breach = str | None
@@ -34,7 +35,10 @@ def power_is_known(schedule: Schedule) -> Breach:
 
 
 def component_energy(schedule: Schedule) -> Breach:
-    """Energy is power × run time, but for the time suspended; there is none without an energy model."""
+    """Energy is power × run time, but for the time suspended; there is none without an energy model.
+
+    In the spans in which a component was slowed it is what was drawn then.
+    """
     watts, joules = schedule.of("power_w"), schedule.of("energy_j")
     known = schedule.ran & bool(schedule.energy)
     for name, values in (("power_w", watts), ("energy_j", joules)):
@@ -43,7 +47,10 @@ def component_energy(schedule: Schedule) -> Breach:
             started = schedule.of("start_time")[row]
             return f"{schedule.name(row)} has a {name} of {values[row]}, and its start is {started}"
     worked = schedule.of("run_time") - schedule.suspended_time
-    row = _first(known & (_milli(joules) != _milli(watts) * worked))
+    expected = _milli(watts) * worked
+    if schedule.further.slowed:
+        expected -= energy_saved(schedule.components, watts)
+    row = _first(known & (_milli(joules) != expected))
     if row is None:
         return None
     seconds = worked[row]
@@ -145,16 +152,17 @@ def _not_idle(schedule: Schedule, module: str, idle: int) -> Steps:
 def _runs(schedule: Schedule, module: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Start, end (s) and power (mW) of all runs on a module, those that were lost the last.
 
-    Where components are suspended, what they do not draw then follows, with less than no power.
+    Where components are suspended or slowed, what they do not draw then follows, with less than no power.
     """
     mask = schedule.ran & schedule.in_module(module)
-    lost, away = (table[table["module"] == module] for table in (schedule.lost, schedule.suspensions))
+    tables = (schedule.lost, schedule.suspensions, schedule.slowings)
+    lost, *away = (table[table["module"] == module] for table in tables)
     begin, finish, watts = (
-        np.concatenate((schedule.of(name)[mask], lost[name].to_numpy(), away[name].to_numpy()))
+        np.concatenate((schedule.of(name)[mask], *(one[name].to_numpy() for one in (lost, *away))))
         for name in ("start_time", "end_time", "power_w")
     )
     power = _milli(watts)
-    power[len(power) - len(away) :] *= -1
+    power[len(power) - sum(map(len, away)) :] *= -1
     return begin.astype(np.int64), finish.astype(np.int64), power
 
 

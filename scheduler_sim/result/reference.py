@@ -19,6 +19,7 @@ from scheduler_sim.result.columns import (
     REPAIRS,
     RESERVED,
     RUNS,
+    SLOWED,
     SPREAD,
     SUSPENDED,
     SWITCHED,
@@ -69,6 +70,12 @@ pass to the next counts as `wait_resources` if at the end of the first pass none
 free nodes and resources of its module, and as `wait_priority` otherwise: then it waits for its turn, or
 behind a reservation. Under policy slurm, on nodes that jobs share, nodes are not looked at for that: there
 `wait_priority` is waiting for them, too.
+"""
+
+SLOWNESS = """While a component is slowed it does less: its run time and its limit grow. `power_w` and
+`frequency_khz` are of its own clock, and `energy_j` is what it drew: `power_w` × the rest of its run time,
+and what `slowed` says. The same two columns stand at the end of `runs`; `energy_lost_j` there is by
+`power_w`.
 """
 
 SUSPENSION = """\
@@ -138,6 +145,9 @@ def page() -> str:
         " [otherwise](policy.md#preemption)):\n",
         _table(SUSPENDED),
         SUSPENSION,
+        "Where [a power cap that falls slows what runs](energy.md#slowing-what-runs):\n",
+        _table(SLOWED),
+        SLOWNESS,
         "Where [jobs share nodes](system.md#nodes-that-jobs-share), or a partition covers part of a module;"
         " what is not stated of nodes is 0:\n",
         _table(PARTS),

@@ -20,6 +20,7 @@ from scheduler_sim.result.columns import (
     RECORDED,
     REPAIRS,
     RESERVED,
+    SLOWED,
     SPREAD,
     SUSPENDED,
     SWITCHED,
@@ -73,7 +74,9 @@ class Result:
     ) -> None:
         self._components, self._timeline = components, timeline
         if runs is None:
-            columns = run_columns(Further(suspended=_has(components, SUSPENDED[0])))
+            columns = run_columns(
+                Further(suspended=_has(components, SUSPENDED[0]), slowed=_has(components, SLOWED[0]))
+            )
             runs = frame({column.name: [] for column in columns}, columns)
         self.runs = runs
         self.repairs = frame({one.name: [] for one in REPAIRS}, REPAIRS) if repairs is None else repairs

@@ -18,6 +18,7 @@ from scheduler_sim.result.columns import (
 from scheduler_sim.result.columns import run_columns as columns_of_runs
 from scheduler_sim.result.node_use import WHOLE
 from scheduler_sim.result.schedule import Schedule
+from scheduler_sim.result.slowing import slowed_of
 from scheduler_sim.result.suspensions import spans_of
 
 Breach = str | None
@@ -75,6 +76,30 @@ def suspensions(schedule: Schedule) -> Breach:
         if (summed != said).any():
             at = int(np.argmax(summed != said))
             return f"{words} {names[at]} was suspended for {said[at]} s, its spans are of {summed[at]} s"
+    return None
+
+
+def slowings(schedule: Schedule) -> Breach:
+    """Spans in which a component was slowed lie within its run, one behind another, and add up."""
+    if not schedule.further.slowed:
+        return None
+    for table, words in ((schedule.components, "component"), (schedule.runs, "a run of component")):
+        try:
+            row, since, until, _ = slowed_of(table)
+        except ValueError as error:
+            return str(error)
+        names, start, end, said = (
+            numbers(table, name) for name in ("component_id", "start_time", "end_time", "slowed_time")
+        )
+        outside = (since < start[row]) | (until > end[row]) | (since >= until)
+        outside[1:] |= (row[1:] == row[:-1]) & (since[1:] < until[:-1])
+        if outside.any():
+            at = int(np.argmax(outside))
+            return f"{words} {names[row[at]]} was slowed from {since[at]} to {until[at]}, not in its run"
+        summed = np.bincount(row, until - since, minlength=len(said)).astype(np.int64)
+        if (summed != said).any():
+            at = int(np.argmax(summed != said))
+            return f"{words} {names[at]} was slowed for {said[at]} s, its spans are of {summed[at]} s"
     return None
 
 

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from scheduler_sim.result.columns import NEVER, SHARES, TOTAL, Further, frame, rows_named, run_columns
+from scheduler_sim.result.slowing import slowed_of
 from scheduler_sim.result.steps import Steps, from_changes, from_samples, sum_of_intervals
 from scheduler_sim.result.suspensions import spans_of
 
@@ -119,6 +120,26 @@ class Schedule:
             row, since, until = spans_of(table)
             if len(row):
                 found.append(table[names].iloc[row].assign(start_time=since, end_time=until))
+        return pd.concat(found[1:] or found, ignore_index=True)
+
+    @cached_property
+    def slowed_time(self) -> np.ndarray:
+        """int64[components], s: how long each ran at a lower clock than its own."""
+        if not self.further.slowed:
+            return np.zeros(len(self.components), dtype=np.int64)
+        return self.of("slowed_time")
+
+    @cached_property
+    def slowings(self) -> pd.DataFrame:
+        """Spans in which components were slowed: module, start_time, end_time, how much less as power_w."""
+        names = ["module", "start_time", "end_time", "power_w"]
+        found = [self.lost[names].iloc[:0]]
+        for table in (self.components[self.ran], self.lost) if self.further.slowed else ():
+            spans = slowed_of(table)
+            if len(spans.row):
+                less = spans.less(table["power_w"].to_numpy()) / 1000
+                times = {"start_time": spans.since, "end_time": spans.until, "power_w": less}
+                found.append(table[names].iloc[spans.row].assign(**times))
         return pd.concat(found[1:] or found, ignore_index=True)
 
     def in_state(self, *states: str) -> np.ndarray:

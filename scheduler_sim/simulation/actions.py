@@ -27,6 +27,7 @@ from scheduler_sim.simulation.operations import UPDATES, Operation, Operations
 from scheduler_sim.simulation.outages import Change, Outages
 from scheduler_sim.simulation.requests import PLACED_BY, Requests
 from scheduler_sim.simulation.rules.dependencies import edge_of
+from scheduler_sim.simulation.slowed import SlowedSpan
 from scheduler_sim.simulation.submissions import Submissions
 from scheduler_sim.simulation.suspended import Suspended
 from scheduler_sim.streams import stream
@@ -60,6 +61,7 @@ class Actions(Awaiting):
         )
         self._lost: list[LostRun] = []
         self._suspended: list[Suspended] = []
+        self._slowed: list[SlowedSpan] = []
         self._preempted = 0  # runs that were requeued to make room
         self._outages = Outages(self._loader.run, self.stream("failure"), self._cap, self._lost)
         self._changes: list[Change] = []

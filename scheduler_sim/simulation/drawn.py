@@ -15,6 +15,7 @@ from scheduler_sim.energy.learnt import by_level
 from scheduler_sim.metrics.statistics import ratio
 from scheduler_sim.result.columns import NEVER
 from scheduler_sim.result.node_use import of_parts
+from scheduler_sim.result.slowing import energy_saved
 from scheduler_sim.system.system import System
 
 Ints = np.ndarray
@@ -141,7 +142,10 @@ def with_energy(components: pd.DataFrame, made: Drawn) -> None:
     worked = components["run_time"].to_numpy()
     if "suspended_time" in components:
         worked = worked - components["suspended_time"].to_numpy()
-    joules = made.milliwatts * worked / MILLI
+    millijoules = made.milliwatts * worked
+    if "slowed" in components:
+        millijoules = millijoules - energy_saved(components, made.milliwatts / MILLI)
+    joules = millijoules / MILLI
     components["frequency_khz"] = made.khz
     components["power_w"] = np.where(ran, made.milliwatts / MILLI, np.nan)
     components["energy_j"] = np.where(ran, joules, np.nan)

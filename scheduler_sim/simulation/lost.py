@@ -17,6 +17,7 @@ from scheduler_sim.simulation.checkpoint_account import time_at_work
 from scheduler_sim.simulation.pools import modules_of
 from scheduler_sim.simulation.rules.checkpoints import FIELDS, Habit
 from scheduler_sim.simulation.rules.power_saving import configuring_rows
+from scheduler_sim.simulation.slowed import Slowness
 from scheduler_sim.simulation.suspended import Suspended, suspended_columns
 from scheduler_sim.system.node_resources import CORES, ENOUGH
 from scheduler_sim.system.system import System
@@ -129,12 +130,13 @@ def lost_runs(
     placements: Placements,
     system: System,
     spans: Sequence[Suspended] | None = None,
+    slowed: Slowness | None = None,
 ) -> pd.DataFrame:
     """Return runs that were lost: ``place`` of the component in the file, and columns as of components.
 
     These are ``module``, ``nodes``, ``parts`` (of nodes, in millionths), ``start_time``, ``end_time`` (s),
     ``frequency_khz``, -1: not chosen, ``cores`` (thousandths), -1: not known, and ``ended``; ``worked`` and
-    the fields of ``Habit``, s; with ``spans`` also those in which they were suspended.
+    the fields of ``Habit``, s; with ``spans`` also those in which they were suspended, and when ``slowed``.
     """
     columns = [np.array(one, np.int64) for one in list(zip(*lost, strict=True))[:7]]
     row, _, number, nodes, start, end, parts = columns
@@ -154,5 +156,6 @@ def lost_runs(
         "worked": [one.worked for one in lost],
         **{name: [int(getattr(one.habit, name)) for one in lost] for name in FIELDS},
         **({} if spans is None else suspended_columns(spans, row, start)),
+        **({} if slowed is None else slowed.columns(row, start, number, nodes)),
     }
     return pd.DataFrame(made).sort_values(["start_time", "place"], kind="stable", ignore_index=True)

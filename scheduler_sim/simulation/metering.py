@@ -25,6 +25,7 @@ from scheduler_sim.placement.placements import Placements
 from scheduler_sim.policy.policy import Policy
 from scheduler_sim.result.columns import NEVER
 from scheduler_sim.result.node_use import of_parts
+from scheduler_sim.result.slowing import slowed_of
 from scheduler_sim.result.suspensions import spans_of
 from scheduler_sim.simulation.drawn import Drawn, drawn, origin_shares, with_energy
 from scheduler_sim.simulation.rules.shared_nodes import shares_under_slurm, tells_apart
@@ -179,6 +180,7 @@ def accounted(
     runs = [components[name].to_numpy() for name in ("start_time", "end_time", "nodes")]
     others = [] if lost is None else [lost]
     others += suspended_of(components.assign(mw=milliwatts)[ran], lost)
+    others += slowed_less(components.assign(mw=milliwatts)[ran], lost)
     for table in others:
         more = [table[name].to_numpy() for name in ("start_time", "end_time", "nodes", "mw")]
         *runs, milliwatts = (np.concatenate(both) for both in zip((*runs, milliwatts), more, strict=True))
@@ -229,6 +231,17 @@ def suspended_of(components: pd.DataFrame, lost: pd.DataFrame | None) -> list[pd
             row, since, until = spans_of(table)
             away = table.iloc[row].assign(start_time=since, end_time=until)
             found.append(away.assign(nodes=-away["nodes"], mw=-away["mw"]))
+    return found
+
+
+def slowed_less(components: pd.DataFrame, lost: pd.DataFrame | None) -> list[pd.DataFrame]:
+    """Return the spans in which runs were slowed, with the power that they had less as ``mw``."""
+    found = []
+    for table in (components, lost):
+        if table is not None and "slowed" in table:
+            spans = slowed_of(table)
+            away = table.iloc[spans.row].assign(start_time=spans.since, end_time=spans.until)
+            found.append(away.assign(nodes=0, mw=spans.milliwatts - away["mw"].to_numpy()))
     return found
 
 

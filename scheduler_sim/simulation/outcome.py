@@ -29,6 +29,7 @@ from scheduler_sim.simulation.rules.checkpoints import checkpoint_warnings
 from scheduler_sim.simulation.rules.power_saving import switches
 from scheduler_sim.simulation.rules.spread import spread_warnings
 from scheduler_sim.simulation.run_table import run_table
+from scheduler_sim.simulation.slowed import Slowness
 from scheduler_sim.simulation.spread import leaf_sizes, spread_columns, topology_told
 from scheduler_sim.simulation.suspended import Suspended, can_suspend, suspended_columns
 from scheduler_sim.simulation.timeline_table import TimelineTable
@@ -90,10 +91,11 @@ def build_result(
     models: Models | None = None,
     reserved: Sequence[Mapping[str, Any]] | None = None,
     repairs: pd.DataFrame | None = None,
+    slowed: Slowness | None = None,
 ) -> Result:
     """Put everything together; ``meter`` counts the energy, ``budget`` is the cap, ``lost`` the lost runs.
 
-    ``spans`` are those in which components were suspended;
+    ``spans`` are those in which components were suspended, ``slowed`` those in which they were slowed;
     ``repairs`` is what was changed in the trace when it was read;
     ``reserved`` is what there is to tell of advance reservations, None without any;
     ``struck`` are those that failures of nodes ended for good (row in the core, start in s).
@@ -131,6 +133,7 @@ def build_result(
     further = Further(**of_parts)._replace(
         reserved=reserved is not None,
         suspended=can_suspend(core),
+        slowed=slowed is not None,
         spread="topology" in told,
         recorded=made.recorded is not None,
         carried=made.carried,
@@ -148,10 +151,18 @@ def build_result(
         count = len(placements.rows)
         found = suspended_columns(spans, np.arange(count), np.asarray(core.jobs["start"])[:count])
         suspended = _in_file(found, placements)
+    if slowed is not None:
+        told["slowed"] = True
+        count, jobs = len(placements.rows), np.asarray(core.jobs)
+        place = core.placements[jobs["placed"][:count]]
+        found = slowed.columns(np.arange(count), jobs["start"][:count], place["module"], place["nodes"])
+        suspended |= _in_file(found, placements)
     components: Deferred | pd.DataFrame = (deferred := made.deferred(reasons | parts | suspended, further))
     known: Columns = made.known | parts | suspended
     rows, milliwatts, energy = written(core), None, None
-    of_lost = lost_runs(lost, placements, system, spans if further.suspended else None) if lost else None
+    of_lost = (
+        lost_runs(lost, placements, system, spans if further.suspended else None, slowed) if lost else None
+    )
     if meter is not None:
         known = components = deferred.frame()
         metered, milliwatts, energy, described = meter.read(

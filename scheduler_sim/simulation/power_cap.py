@@ -43,12 +43,13 @@ class PowerCap:
         nodes = {module.name: module.nodes for module in system.modules}
         self.budget = Budget.of(layer, nodes, unix_start, first, follows=policy.backfill == "slurm")
         self.pool = len(system.modules) + len(system.resources)
+        self._slows = layer.cap.slow_running
         self._coming = self._told = 0  # the next of the changes: to come true, and to be told
 
     @property
-    def changes(self) -> int:
-        """How often the cap changes, by its series."""
-        return len(self.budget.time) - 1
+    def planned(self) -> bool:
+        """Whether changes of a series are planned for: not where what runs is slowed down for them."""
+        return len(self.budget.time) > 1 and not self._slows
 
     @property
     def highest(self) -> int:
@@ -60,7 +61,7 @@ class PowerCap:
         milliwatts = self.budget.milliwatts
         self._coming = self._told = int((self.budget.time <= core.clock.now).sum())
         core.pools[self.pool].free = milliwatts[self._coming - 1]
-        for i in range(self._coming, len(milliwatts)):
+        for i in range(self._coming, len(milliwatts) if self.planned else 0):
             change = int(milliwatts[i] - milliwatts[i - 1])
             core = announce(core, self.pool, change, int(self.budget.time[i]), -1 - i)
         return core
@@ -83,7 +84,10 @@ class PowerCap:
     def step(self, core: FullCore) -> None:
         """Let the next change come true, as it was planned."""
         milliwatts, i = self.budget.milliwatts, self._coming
-        drive.retract(core, self.pool, int(self.budget.time[i]), -1 - i)
+        if self.planned:
+            drive.retract(core, self.pool, int(self.budget.time[i]), -1 - i)
+        else:
+            core.clock.early = core.clock.lost = 1
         core.pools[self.pool].free += milliwatts[i] - milliwatts[i - 1]
         core.clock.dirty = 1
         self._coming += 1

@@ -12,6 +12,7 @@ from scheduler_sim.energy.accounting import MILLI
 from scheduler_sim.result.columns import (
     NEVER,
     NODE_FAIL,
+    SLOWED,
     SUSPENDED,
     Columns,
     Further,
@@ -78,7 +79,7 @@ def _last_runs(components: Columns, rows: np.ndarray, parts_of: Callable[[], Int
             "end_time": numbers(components, "end_time")[rows],
             "ended": np.asarray(components["state"][rows], dtype=object),
             "power_w": numbers(components, "power_w")[rows] if "power_w" in components else unknown,
-            **{name: np.asarray(components[name][rows]) for name in _suspended(components)},
+            **{name: np.asarray(components[name][rows]) for name in _with_spans(components)},
         }
     )
 
@@ -86,9 +87,9 @@ def _last_runs(components: Columns, rows: np.ndarray, parts_of: Callable[[], Int
 def _described(table: pd.DataFrame, components: Columns) -> pd.DataFrame:
     """Return the documented columns."""
     account = accounted(table)
-    suspended = _suspended(components)
+    spans = _with_spans(components)
     ran, whole = (table["end_time"] - table["start_time"]).to_numpy(), account.pop("kept_s")
-    ran = ran - table["suspended_time"].to_numpy() if suspended else ran
+    ran = ran - table["suspended_time"].to_numpy() if "suspended_time" in spans else ran
     kept = np.where(whole == account["work_s"], 0, whole)  # what ended by itself is done all over again
     lost_s = np.where(table["gone"], ran - kept - account["checkpoint_s"] - account["restart_s"], 0)
     made = {
@@ -101,12 +102,12 @@ def _described(table: pd.DataFrame, components: Columns) -> pd.DataFrame:
         "node_seconds_lost": table["parts"] / WHOLE * lost_s,
         "power_w": table["power_w"],
         "energy_lost_j": table["power_w"] * lost_s,
-        **{name: table[name] for name in suspended},
+        **{name: table[name] for name in spans},
     }
-    return frame(made, run_columns(Further(suspended=bool(suspended)))).copy()  # which may be written into
+    further = Further(suspended="suspended" in spans, slowed="slowed" in spans)
+    return frame(made, run_columns(further)).copy()  # which may be written into
 
 
-def _suspended(components: Columns) -> tuple[str, ...]:
-    """The columns that say when they were suspended, where they may be."""
-    names = tuple(column.name for column in SUSPENDED)
-    return names if names[0] in components else ()
+def _with_spans(components: Columns) -> tuple[str, ...]:
+    """The columns that say when they were suspended, and when slowed, where they may be."""
+    return tuple(column.name for column in (*SUSPENDED, *SLOWED) if column.name in components)

@@ -13,6 +13,7 @@ import numpy as np
 import simpy
 from simpy.events import EventPriority
 
+from scheduler_sim.energy.budget import idle_milliwatts
 from scheduler_sim.engine.core import loop as drive
 from scheduler_sim.engine.core import state as slot
 from scheduler_sim.engine.core.jit import is_compiled
@@ -44,6 +45,7 @@ from scheduler_sim.simulation.rules.spread import past_limit as spread_past_limi
 from scheduler_sim.simulation.rules.topology_use import chooses_by_topology
 from scheduler_sim.simulation.scheme import expansion, scheme_of
 from scheduler_sim.simulation.shifting import begin_times, shifted
+from scheduler_sim.simulation.slowed import Slowness, slowed_so_far, take_slowed
 from scheduler_sim.simulation.snapshot import stopped
 from scheduler_sim.simulation.suspended import spans_so_far, take_spans
 from scheduler_sim.simulation.switching import switching_of, switching_under_slurm
@@ -187,7 +189,7 @@ class Simulation(Branching):
             self.policy,
             rigid=self._placements.rigid,
             united=bool(units.members),
-            planned=self._cap is not None and self._cap.changes > 0,
+            planned=self._cap is not None and self._cap.planned,
             switched=switching is not None,
             shared=tells_apart(self.system, self.policy),
             reserved=bool(self.system.reservations),
@@ -200,6 +202,7 @@ class Simulation(Branching):
             *(self.system, self.policy, tuple(amounts), units, calls, switching, self._seed),
             *of_types,
             capped=self._cap is not None,
+            models=self.models,
         )
         self._loader = Loader(self._run, scheme)
         self._core = self._loader.load(self._played, self._placements)
@@ -335,6 +338,7 @@ class Simulation(Branching):
                 "updated": self._requests.updated,
                 "units": len(self._run.units.members),
                 "shifted": self._shifted,
+                "cannot_slow": int(self._core.slowing.at.unable) if has(self._core, "slowing") else 0,
                 "cores_not_stated": whole_nodes(placements, self.system),
             },
             self._meter,
@@ -345,7 +349,16 @@ class Simulation(Branching):
             self.models,
             None if self._reservations is None else self._reservations.told(),
             self.workload.repairs,
+            self._slowness(),
         )
+
+    def _slowness(self) -> Slowness | None:
+        """When components were slowed for a power cap; None where they never are."""
+        layer = None if self.models is None else self.models.energy
+        if layer is None or not has(self._core, "slowing"):
+            return None
+        idle = [idle_milliwatts(layer, {module.name: 1}) for module in self.system.modules]
+        return Slowness(slowed_so_far(self._core, self._slowed, self._now()), np.array(idle, dtype=np.int64))
 
     def _unlimited_tasks(self) -> int:
         """How many tasks of arrays with a limit start with other components, so that it has no effect."""
@@ -451,6 +464,7 @@ class Simulation(Branching):
             self._lost += preempted
             self._preempted += len(preempted)
             self._suspended += take_spans(self._core)
+            self._slowed += take_slowed(self._core)
             self.engine_s += took
             if clock.status == slot.BUDGET:
                 self._steps_at_once = int(self._steps_at_once * min(max(LOOK_EVERY_S / took, 0.1), 2)) + 1

@@ -18,6 +18,7 @@ from scheduler_sim.workload.table import Workload
 
 if TYPE_CHECKING:
     from scheduler_sim.applications.checkpoint import CheckpointKeys
+    from scheduler_sim.applications.models import Models
     from scheduler_sim.applications.spread import SpreadKeys
 
 Numbering = dict[tuple[Any, ...], int]
@@ -39,6 +40,7 @@ class Run(NamedTuple):
     checkpoints : how each type of application writes them; None: it does not
     spreads : how much longer jobs of each type take whose nodes lie apart; None: they do not
     capped : whether the last of the amounts is what all may draw together
+    models : of applications and energy
     """
 
     system: System
@@ -51,6 +53,7 @@ class Run(NamedTuple):
     checkpoints: tuple[CheckpointKeys | None, ...] = ()
     spreads: tuple[SpreadKeys | None, ...] = ()
     capped: bool = False
+    models: Models | None = None
 
 
 class Jobs(NamedTuple):

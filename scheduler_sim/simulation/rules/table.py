@@ -39,6 +39,7 @@ RULES = {
     "making_room": "making_room.MakingRoom",
     "grace": "making_room.Grace",
     "suspending": "suspending.Suspending",
+    "slowing": "slowing.Slowing",
     "power_saving": "power_saving.PowerSaving",
 }
 """Parts of the core, and what writes their numbers; each looks at what those before it have written."""
