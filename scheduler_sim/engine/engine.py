@@ -109,7 +109,8 @@ class Rule(NamedTuple):
 
 # fmt: off
 RULES = (
-    Rule("slurm", ("slurm.clock", "slurm.lifecycle", "slurm.operations", "slurm.het.lifecycle"),
+    Rule("slurm",
+         ("slurm.clock", "slurm.lifecycle", "slurm.operations", "slurm.het.lifecycle", "slurm.slowed"),
          "slurm.allocation.blank_slurm",
          lambda need: {"more_events": 2 * need.rows, "more_pools": 1, "idle_rows": need.booked > 0}),
     Rule("accelerate",  # for speed alone, and made of slurm's part
@@ -123,7 +124,8 @@ RULES = (
           "slurm.preemption.reserved"),
          "slurm.preemption.state.blank_preemption"),
     Rule("slurm_power_saving",
-         ("slurm.power_saving.nodes", "slurm.power_saving.jobs", "slurm.power_saving.looks"),
+         ("slurm.power_saving.nodes", "slurm.power_saving.jobs", "slurm.power_saving.looks",
+          "slurm.power_saving.slowed"),
          "slurm.power_saving.state.blank_slurm_power_saving", lambda need: {"idle_rows": 1}),
     Rule("power_budget", ("slurm.power_cap", "slurm.power_plan"), "slurm.power_budget.blank_power_budget"),
     Rule("outages", ("slurm.outages",), "slurm.outages.blank_outages"),

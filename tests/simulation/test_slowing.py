@@ -14,7 +14,7 @@ from scheduler_sim import Policy, Result, Simulation, System, Workload, simulate
 from scheduler_sim.engine.core.jit import COMPILED
 from scheduler_sim.engine.engine import has
 from scheduler_sim.errors import ConfigError
-from tests.conftest import examples
+from tests.conftest import ROOT, examples
 from tests.engine.interpreted import interpreted
 from tests.oracle.plain_slowing import MILLIONTHS, Task, play
 
@@ -118,7 +118,10 @@ class TestByHand:
 
 @pytest.mark.parametrize(
     ("policy", "words"),
-    [("slurm", "under policy slurm"), ({"preempt": {"by": "priority"}}, "beside policy.preempt")],
+    [
+        ({"preempt": {"by": "priority"}}, "beside policy.preempt"),
+        ({"scheduler": f"{ROOT}/configs/schedulers/classic.py:Easy"}, "under a scheduler of your own"),
+    ],
 )
 def test_what_cannot_be_is_refused_by_name(policy: Any, words: str):
     given = models(600, slow_running=True)
@@ -174,6 +177,55 @@ def test_the_cap_is_kept_where_states_suffice(drawn: Any, policy: Any):
     assert (ran <= asked + slowed // 2 + 1 + result.components["slowed"].astype(str).str.count(",")).all()
 
 
+SLURM = {"bf_interval": 1, "limit_check_s": 1, "KillWait": 0}
+
+
+@pytest.mark.interpreted
+class TestUnderSlurm:
+    def test_by_hand(self):
+        policy = Policy(backfill="slurm", slurm=SLURM)
+        jobs = trace((0, 2, 100, 120), (5, 1, 100, 110), (6, 1, 200, 60))
+        result = run(4, jobs, series((0, 800), (50, 500), (100, 800)), policy)
+        # the cap leaves 100 W for 400: all go to 1 GHz; of the third's limit 16 s are left, which take 32 s
+        assert [one[:3] for one in told(result)] == [(0, 125, 50), (5, 130, 50), (6, 82, 32)]
+        assert result.components["state"].tolist() == ["COMPLETED", "COMPLETED", "TIMEOUT"]
+
+    def test_beside_nodes_that_are_off(self):
+        node = {
+            "name": "cluster",
+            "idle_w": 100,
+            "typical_w": 200,
+            "peak_w": 1000,
+            "off_w": 10,
+            "reference_khz": 2_000_000,
+            "pstates_khz": [1_000_000, 1_500_000, 2_000_000],
+            "boot": {"time_s": 50, "energy_j": 5000},
+            "shutdown": {"time_s": 10, "energy_j": 900},
+        }
+        cap = {"power_w": series((0, 800), (1040, 300), (1200, 800)), "slow_running": True}
+        given = {"energy": {"power": {"modules": [node]}, "cap": cap}}
+        policy = Policy(backfill="slurm", slurm=SLURM | {"SuspendTime": 100})
+        jobs = trace((0, 1, 1, 60), (1000, 2, 100, 120))
+        result = simulate(System.homogeneous(4), jobs, policy, models=given)
+        result.check()
+        # it begins at 1051, two nodes are off: 300 W leave 80 W for 200, so at 1 GHz up to 1200
+        assert told(result)[1] == (1051, 1226, 149, "1051-1200:250")
+        assert result.metrics["energy"]["above_cap_s"] == 0
+
+
+@pytest.mark.interpreted
+@examples(30)
+@given(days(), st.sampled_from([1, 30]), st.sampled_from(["main", "backfill"]))
+def test_the_cap_is_kept_under_slurm(drawn: Any, interval: int, first: str):
+    rows, caps = drawn
+    enough = series(*((time, max(watts, 150) + 600) for time, watts in caps))
+    keys = SLURM | {"bf_interval": interval, "looks_first": first}
+    quick = run(6, trace(*rows), enough, Policy(backfill="slurm", slurm=keys))
+    assert quick.metrics["energy"]["above_cap_s"] == 0
+    slow = run(6, trace(*rows), enough, Policy(backfill="slurm", slurm=keys | {"accelerate": False}))
+    pd.testing.assert_frame_equal(quick.components, slow.components)
+
+
 @pytest.mark.interpreted
 @examples(20)
 @given(days(), st.sampled_from(POLICIES))
@@ -187,7 +239,7 @@ def test_a_cap_that_never_falls_slows_nobody(drawn: Any, policy: Any):
 
 @pytest.mark.long
 @pytest.mark.skipif(not COMPILED, reason="the compiler is off")
-@pytest.mark.parametrize("policy", ["fcfs", "easy", "conservative"])
+@pytest.mark.parametrize("policy", ["fcfs", "easy", "conservative", "slurm"])
 def test_compiled_it_is_as_in_plain_python(policy: Any):
     jobs = trace(*((17 * i * i % 3000, 1 + i % 4, 40 + i % 90, 60 + 60 * (i % 4)) for i in range(80)))
     given = models(series((0, 1100), (300, 800), (900, 1000), (1500, 850), (3000, 1100)), slow_running=True)

@@ -41,6 +41,11 @@ def started(core: Core, job: int) -> None:
 
 
 @event
+def begins_late(core: Core, job: int) -> None:
+    """A job that has waited on its nodes begins; its start is now."""
+
+
+@event
 def stops(core: Core, job: int) -> None:
     """A job that runs is about to give back what it holds."""
 

@@ -14,11 +14,11 @@ from typing import NamedTuple
 import numpy as np
 
 from scheduler_sim.engine.core.events import KIND
-from scheduler_sim.engine.core.hooks import on
+from scheduler_sim.engine.core.hooks import on, question
 from scheduler_sim.engine.core.instant import log_is_full
 from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.core.limits import forget_end, plan_end, time_granted, time_suspended
-from scheduler_sim.engine.core.moments import pass_begins, runs_once_more, started, stops
+from scheduler_sim.engine.core.moments import begins_late, pass_begins, runs_once_more, started, stops
 from scheduler_sim.engine.core.records import Ints, Record, Table, one, table
 from scheduler_sim.engine.core.state import Core
 
@@ -124,6 +124,12 @@ def begin_at_own(core: SlowingCore, row: int) -> None:
     it.state, it.since, it.done, it.longer, it.granted = OWN, core.clock.now, 0, 0, 0
 
 
+@on(begins_late, "slowing")
+def begin_late(core: SlowingCore, row: int) -> None:
+    """Its nodes have booted."""
+    core.slowing.pace[row].since = core.clock.now
+
+
 @on(time_granted, "slowing")
 def limit_of_slowed(core: SlowingCore, row: int, placement: int) -> int:
     """Its limit, in its own time."""
@@ -188,12 +194,24 @@ def _change_pace(core: SlowingCore, row: int) -> None:
     core.demand[placed, core.demand.shape[1] - 1] = _asks(core, row, it.wanted)
     it.state, it.since = it.wanted, now
     ran, factor = now - core.jobs[row].start, _factor(core, row, it.state)
-    run, limit = core.placements[placed].duration, core.placements[placed].limit
+    run, limit = own_run(core, row), core.placements[placed].limit
     it.longer = ran + _real(run * MS - it.done, factor) - run
     if limit * MS > it.done:  # else it is past its planned end
         it.granted = ran + _real(limit * MS - it.done, factor) - limit
     plan_end(core, row)
     core.clock.dirty = core.clock.early = 1
+
+
+@question
+def own_run(core: SlowingCore, row: int) -> int:
+    """How long (s) it runs at its own clock, by itself or by its limit."""
+    return int(core.placements[core.jobs[row].placed].duration)
+
+
+@question
+def is_at_work(core: SlowingCore, row: int) -> bool:
+    """Whether one that has its nodes runs on them."""
+    return True
 
 
 @part
@@ -262,7 +280,7 @@ def _list_youngest_first(core: SlowingCore) -> int:
     rows, size = core.slowing.rows, 0
     for i in range(core.clock.events):
         row = core.heap[i].row
-        if 0 <= row < KIND:
+        if 0 <= row < KIND and is_at_work(core, row):
             place = size
             while place > 0 and _is_younger(core, row, rows[place - 1]):
                 rows[place] = rows[place - 1]

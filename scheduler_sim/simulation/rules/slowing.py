@@ -123,7 +123,6 @@ def _refuse(run: Run) -> None:
     """Jobs are slowed that start by themselves, and have their nodes to the end."""
     policy = run.policy
     where = {
-        "under policy slurm": policy.backfill == "slurm",
         "under a scheduler of your own": policy.scheduler is not None,
         "beside policy.preempt": policy.preempt is not None,
         "where components start together, or with a delay": bool(run.units.members),

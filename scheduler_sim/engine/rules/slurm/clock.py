@@ -20,6 +20,7 @@ from scheduler_sim.engine.core.instant import (
 )
 from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.core.loop import come_to_act
+from scheduler_sim.engine.core.moments import pass_begins
 from scheduler_sim.engine.core.queue import insert_newcomers, newcomers_come_last
 from scheduler_sim.engine.core.state import INF
 from scheduler_sim.engine.rules.slurm.backfill_pass import backfill_pass, continues_last_pass
@@ -62,6 +63,7 @@ def slurm_instant(core: SlurmPowerCore) -> None:
         _notice(core)
         _backfill(core)
     take_events(core)
+    pass_begins(core)
     ended = _notice(core)
     _compute(core)
     _main(core, ended)

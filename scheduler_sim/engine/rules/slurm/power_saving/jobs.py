@@ -13,7 +13,7 @@ from scheduler_sim.engine.core.hooks import on
 from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.core.lifecycle import count_busy
 from scheduler_sim.engine.core.limits import forget_end, plan_end
-from scheduler_sim.engine.core.moments import started, stopped, stops
+from scheduler_sim.engine.core.moments import begins_late, started, stopped, stops
 from scheduler_sim.engine.core.state import INF
 from scheduler_sim.engine.core.waiting import count_waiting
 from scheduler_sim.engine.rules.slurm.change import expect_change, note_change
@@ -75,6 +75,7 @@ def begin_those_ready(core: SlurmPowerCore) -> None:
         forget_end(core, row)
         _wait_no_longer(core, row)
         core.slurm.job[row].launch = 0  # it begins with the second
+        begins_late(core, row)
         plan_end(core, row)
         expect_change(core)
         note_change(core, core.clock.now)
