@@ -116,6 +116,13 @@ class TestByHand:
         assert told(sim.run()) == told(other.run()) == [(0, 160, 120, "40-160:125")]
 
 
+def test_nodes_that_differ_are_refused_by_name():
+    given = models(600, slow_running=True)
+    given["energy"]["power"]["modules"][0]["node_sigma"] = 0.1
+    with pytest.raises(ConfigError, match="found true where nodes differ"):
+        Simulation(System.homogeneous(4), trace((0, 1, 1)), models=given)
+
+
 @pytest.mark.parametrize(
     ("policy", "words"),
     [

@@ -14,6 +14,7 @@ from scheduler_sim.engine.engine import FullCore, Sizes
 from scheduler_sim.engine.rules.slowing import MILLIONTHS, SlowingSizes
 from scheduler_sim.errors import ConfigError
 from scheduler_sim.simulation.rules.numbers import Jobs, Numbers, Run
+from scheduler_sim.simulation.variability import varies
 
 Key = tuple[int, Any, int]
 
@@ -121,7 +122,7 @@ class Slowing(Numbers):
 
 def _refuse(run: Run) -> None:
     """Jobs are slowed that start by themselves, and have their nodes to the end."""
-    policy = run.policy
+    policy, layer = run.policy, None if run.models is None else run.models.energy
     where = {
         "under a scheduler of your own": policy.scheduler is not None,
         "beside policy.preempt": policy.preempt is not None,
@@ -129,6 +130,7 @@ def _refuse(run: Run) -> None:
         "beside calls": bool(run.calls),
         "beside checkpoints": any(run.checkpoints),
         "where jobs take longer as their nodes lie apart": any(run.spreads),
+        "where nodes differ in what they draw (node_sigma)": layer is not None and varies(layer, run.system),
     }
     for words, is_so in where.items():
         if is_so:
