@@ -13,7 +13,6 @@ import numpy as np
 import simpy
 from simpy.events import EventPriority
 
-from scheduler_sim.energy.budget import idle_milliwatts
 from scheduler_sim.engine.core import loop as drive
 from scheduler_sim.engine.core import state as slot
 from scheduler_sim.engine.core.jit import is_compiled
@@ -357,6 +356,8 @@ class Simulation(Branching):
         layer = None if self.models is None else self.models.energy
         if layer is None or not has(self._core, "slowing"):
             return None
+        from scheduler_sim.energy.budget import idle_milliwatts
+
         idle = [idle_milliwatts(layer, {module.name: 1}) for module in self.system.modules]
         return Slowness(slowed_so_far(self._core, self._slowed, self._now()), np.array(idle, dtype=np.int64))
 

@@ -82,6 +82,7 @@ NOWHERE = {
     "suspending",
     "holes",
     "checkpoints",
+    "slowing",
 }
 """Of rules that have tests of their own below."""
 SLURM = {"slurm", "accelerate"} | OF_SITES | NAMED

@@ -6,15 +6,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from scheduler_sim.energy.alike import Alike, node_milliwatts
-from scheduler_sim.energy.budget import idle_milliwatts
-from scheduler_sim.energy.measured import Measured
 from scheduler_sim.engine.core.records import lengthened
 from scheduler_sim.engine.engine import FullCore, Sizes
 from scheduler_sim.engine.rules.slowing import MILLIONTHS, SlowingSizes
 from scheduler_sim.errors import ConfigError
 from scheduler_sim.simulation.rules.numbers import Jobs, Numbers, Run
-from scheduler_sim.simulation.variability import varies
 
 Key = tuple[int, Any, int]
 
@@ -43,6 +39,10 @@ class Slowing(Numbers):
         """Work out the lower states of those that are not known yet."""
         if not self.needed or self.run.models is None:
             return None
+        from scheduler_sim.energy.alike import Alike, node_milliwatts
+        from scheduler_sim.energy.budget import idle_milliwatts
+        from scheduler_sim.energy.measured import Measured
+
         models, placements = self.run.models, jobs.placements
         layer = models.energy
         assert layer is not None
@@ -122,6 +122,8 @@ class Slowing(Numbers):
 
 def _refuse(run: Run) -> None:
     """Jobs are slowed that start by themselves, and have their nodes to the end."""
+    from scheduler_sim.simulation.variability import varies
+
     policy, layer = run.policy, None if run.models is None else run.models.energy
     where = {
         "under a scheduler of your own": policy.scheduler is not None,
