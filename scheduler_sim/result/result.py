@@ -139,6 +139,7 @@ class Result:
             _has(self._components, SPREAD[0]),
             _has(self._components, RECORDED[0]),
             _carried_in(self._components),
+            _has(self._components, SLOWED[0]),
         )
 
     def save(self, directory: str | Path, log: str | None = None, *, force: bool = False) -> Path:

@@ -289,11 +289,12 @@ OF_SHARING = ("node-lists", "parts-of-nodes", "devices", "parts-busy")
 OF_LIMITS = ("limits",)  # see test_limit_laws
 OF_RESERVATIONS = ("reservations",)  # see test_reservation_laws
 OF_SUSPENSION = ("suspensions",)  # see test_suspensions
+OF_SLOWING = ("slowings",)  # see test_slowing
 OF_RUNS = ("run-columns", "runs", "work-done-once", "lost-work")  # see test_run_laws, test_checkpoints
 
 
 def test_every_law_has_a_breach_and_a_promise():
-    others = {"queue-order", *OF_SHARING, *OF_LIMITS, *OF_RESERVATIONS, *OF_SUSPENSION, *OF_RUNS}
+    others = {"queue-order", *OF_SHARING, *OF_LIMITS, *OF_RESERVATIONS, *OF_SUSPENSION, *OF_SLOWING, *OF_RUNS}
     assert {*BREACHES} | others == set(INVARIANTS)
     assert all(law.__doc__ for law in INVARIANTS.values())
 
