@@ -9,12 +9,13 @@ from __future__ import annotations
 import argparse
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
+from benchmarks.scaling_laws import CALIBRATED, HELD_BACK, POINTS, Kind
 from scheduler_sim.arrays import Floats
 from scheduler_sim.scaling.fitting import fit_factor, fit_time
 from scheduler_sim.scaling.names import may_exceed_one
@@ -24,12 +25,6 @@ from tests.scaling import golden
 TIMES = (2, 4, 16, 64)
 """Multiples of the largest P at which envelopes are held against the truth."""
 
-POINTS = (
-    16 * 2.0 ** np.arange(5),
-    64 * 2.0 ** np.arange(7),
-    2 * 2.0 ** np.arange(9),
-    np.array([24, 48, 96, 160, 240, 384.0]),
-)
 SEED = 2
 """Of the draws; the widening of envelopes was chosen by those of seed 1."""
 
@@ -41,123 +36,6 @@ FEWEST = 3
 """Points of a measured series that are fitted at least."""
 
 MARKS = re.compile(r"(<!-- envelope: .*? -->\n).*?(<!-- end -->)", re.DOTALL)
-
-Law = Callable[[Floats], Floats]
-Draws = np.random.Generator
-
-PLAIN: Mapping[str, Law] = {
-    "log p": np.log2,
-    "√p": np.sqrt,
-    "p": lambda p: p,
-    "p log p": lambda p: p * np.log2(p),
-    "p²": np.square,
-}
-OTHER: Mapping[str, Law] = {
-    "p^(1/3)": np.cbrt,
-    "p^(2/3)": lambda p: p ** (2 / 3),
-    "p^(3/2)": lambda p: p**1.5,
-    "p³": lambda p: p**3,
-    "log² p": lambda p: np.log2(p) ** 2,
-    "√p log p": lambda p: np.sqrt(p) * np.log2(p),
-}
-
-
-def _one_of(laws: Mapping[str, Law], last: float, draws: Draws) -> Law:
-    """Return one of the laws, 1 at the last point."""
-    law = laws[str(draws.choice(list(laws)))]
-    return lambda p: law(p) / law(np.array([last]))[0]
-
-
-def _constant(draws: Draws, least: float = 0.05, most: float = 3.0) -> float:
-    """Return a part that does not depend on P, as often as not 0."""
-    return float(draws.uniform(least, most)) if draws.random() < 0.5 else 0.0
-
-
-def plain(last: float, draws: Draws) -> Law:
-    """A constant, or one plain term with or without one."""
-    if draws.random() < 1 / 6:
-        return np.ones_like
-    constant, term = _constant(draws), _one_of(PLAIN, last, draws)
-    return lambda p: constant + term(p)
-
-
-def two_terms(last: float, draws: Draws) -> Law:
-    """Two different plain terms in any proportion, with or without a constant."""
-    names = draws.choice(list(PLAIN), 2, replace=False)
-    one, other = (_one_of({name: PLAIN[name]}, last, draws) for name in names)
-    share, constant = draws.uniform(0.1, 0.9), _constant(draws, most=2.0)
-    return lambda p: constant + share * one(p) + (1 - share) * other(p)
-
-
-def other_term(last: float, draws: Draws) -> Law:
-    """A term with a less plain exponent."""
-    constant, term = _constant(draws, most=2.0), _one_of(OTHER, last, draws)
-    return lambda p: constant + term(p)
-
-
-def strong(last: float, draws: Draws) -> Law:
-    """Work that is shared, a serial part, and communication."""
-    serial = 10 ** draws.uniform(-2, 0.7) / last
-    messages = 5 * 10 ** draws.uniform(-2, 0) / last
-    law = _one_of({name: PLAIN[name] for name in ("log p", "√p", "p")}, last, draws)
-    return lambda p: 1 / p + serial + messages * law(p)
-
-
-def usl(last: float, draws: Draws) -> Law:
-    """Gunther's law, contention and coherency."""
-    a, b = 10 ** draws.uniform(-4, -1.5), 10 ** draws.uniform(-8, -5)
-    return lambda p: (1 + a * (p - 1) + b * p * (p - 1)) / p
-
-
-def any_power(last: float, draws: Draws) -> Law:
-    """A power that is no simple fraction."""
-    exponent, constant = draws.uniform(0.1, 2.2), draws.uniform(0, 2)
-    return lambda p: constant + (p / last) ** exponent
-
-
-def saturating(last: float, draws: Draws) -> Law:
-    """A cost that rises and then stands still."""
-    half, constant = last * 10 ** draws.uniform(-0.7, 0.7), draws.uniform(0.2, 2)
-    return lambda p: constant + p / (p + half)
-
-
-def knee(last: float, draws: Draws) -> Law:
-    """A cost that begins at some P, at times beyond the points."""
-    begin, exponent = last * 10 ** draws.uniform(-0.5, 0.8), draws.uniform(0.3, 1.2)
-    return lambda p: np.maximum(p / begin, 1) ** exponent + 0.1 * np.log2(p) / np.log2(last)
-
-
-def step(last: float, draws: Draws) -> Law:
-    """A plain term, and a jump of up to a quarter at some P before the last, as of a cache or a switch."""
-    begin, height = last * 2.0 ** -draws.integers(0, 4), draws.uniform(-0.25, 0.25)
-    term = _one_of(PLAIN, last, draws)
-    return lambda p: (1 + 0.5 * term(p)) * np.where(p >= begin, 1 + height, 1)
-
-
-class Kind(NamedTuple):
-    """A kind of truth, what it is called, and how its runs scale."""
-
-    words: str
-    law: Callable[[float, Draws], Law]
-    scaling: str = "weak"
-
-
-CALIBRATED = (
-    Kind("one plain term, with and without a constant", plain),
-    Kind("two plain terms, with and without a constant", two_terms),
-    Kind("one other term", other_term),
-    Kind("strong scaling: serial part, communication", strong, "strong"),
-)
-"""Kinds for which the widening of envelopes was chosen."""
-
-HELD_BACK = (
-    Kind("powers that are no simple fractions", any_power),
-    Kind("universal scalability law, strong scaling", usl, "strong"),
-    Kind("a jump among the points", step),
-    Kind("a cost that saturates", saturating),
-    Kind("a cost that begins, at times beyond the points", knee),
-)
-"""Kinds that had no part in that."""
 
 
 class Held(NamedTuple):

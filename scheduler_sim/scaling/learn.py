@@ -110,7 +110,7 @@ def learn(
         series = points.efficiencies
         fits = {
             name: fit_factor(
-                series[name].processes, series[name].values, name, reading=reading, weights=weights
+                series[name].points[:, 0], series[name].measured, name, reading=reading, weights=weights
             )
             for name in names
         }
@@ -124,7 +124,8 @@ def learn(
         if holdout:
             raise InputError("holdout: found run times; allowed: for tables of efficiencies")
         fits = {
-            s.name: fit_time(s.processes, s.values, s.name, scaling=scaling) for s in points.times.values()
+            s.name: fit_time(s.points, s.measured, s.name, parameters=s.parameters, scaling=scaling)
+            for s in points.times.values()
         }
         curves = {name: fit.curve for name, fit in fits.items()}
         model = next(iter(curves.values())) if len(curves) == 1 else Phases.of(phases=curves)

@@ -57,7 +57,7 @@ def _fits(learnt: Learnt) -> str:
     for name, fit in learnt.fits.items():
         label = labels[name] if fit.quantity == "efficiency" else f"{labels[name]}, s"
         said = _no_model() if learnt.judged[name].no_model else _predictions(fit, largest)
-        rows.append([label, curve_text(fit.curve), *said])
+        rows.append([label, curve_text(fit.formula), *said])
     widths = [max(len(row[i]) for row in rows) for i in range(len(heads))]
     lines = [
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows

@@ -9,7 +9,7 @@ from benchmarks import envelope
 from scheduler_sim.scaling.curves import Table
 from scheduler_sim.scaling.fitting import fit_factor, fit_time
 from scheduler_sim.scaling.fitting.fit import SLOPE
-from scheduler_sim.scaling.fitting.regression import weighted_quantile
+from scheduler_sim.scaling.quantile import weighted_quantile
 from tests.conftest import ROOT
 
 FOUR = envelope.TIMES.index(4)

@@ -8,10 +8,11 @@ import pytest
 from scheduler_sim.errors import InputError
 from scheduler_sim.scaling.curves import READINGS, Amdahl, Constant, Pipeline, Pmnf, Table
 from scheduler_sim.scaling.fitting import fit_factor, fit_lost_cycles, fit_time, validated
+from scheduler_sim.scaling.fitting.evidence import NOISE
 from scheduler_sim.scaling.fitting.factor_fit import WEIGHTS
-from scheduler_sim.scaling.fitting.fit import pmnf_columns
-from scheduler_sim.scaling.fitting.pmnf_search import NOISE, PER_TERM
+from scheduler_sim.scaling.fitting.fit import part_columns
 from scheduler_sim.scaling.fitting.regression import smape
+from scheduler_sim.scaling.fitting.shapes import PER_TERM
 from scheduler_sim.streams import stream
 from tests.scaling import golden
 
@@ -181,7 +182,7 @@ def test_candidates_are_fitted_as_one_by_one():
         again = Pmnf.fitted(P7, y, exponents)
         if form.constant > 0:
             assert again.values(P7) == pytest.approx(form.values(P7), rel=1e-6)
-        columns = pmnf_columns(P7, exponents, form.constant > 0) / y[:, None]
+        columns = part_columns(form, {"processes": P7}) / y[:, None]
         columns /= columns.max(axis=0)
         predicted = np.empty(7)
         for row in range(7):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from numbers import Real
 from typing import Annotated, Any, ClassVar, Self, cast
@@ -16,6 +16,7 @@ from scheduler_sim.arrays import Floats
 from scheduler_sim.config.keys import Keys
 from scheduler_sim.config.value import Check, choice
 from scheduler_sim.errors import InputError
+from scheduler_sim.scaling.parameters import PARAMETERS
 
 READINGS: dict[str, Callable[[Floats], Floats]] = {
     "linear": lambda p: p,
@@ -68,7 +69,7 @@ Seconds = Annotated[float, number(0, unit="s")]
 class Curve(Keys):
     """A scaling curve: parameters that are checked, and what they mean.
 
-    ``values`` takes as many arrays as ``INPUTS`` names, which broadcast; ``fitted`` learns the parameters.
+    ``values`` takes as many arrays as ``inputs`` names, which broadcast; ``fitted`` learns the parameters.
     """
 
     NAME: ClassVar[str]
@@ -84,25 +85,37 @@ class Curve(Keys):
         """What the values are, one of ``QUANTITIES``."""
         return self.GIVES
 
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """What the values depend on: ``INPUTS``, but in kinds whose parameters say it."""
+        return self.INPUTS
+
     def values(self, *inputs: ArrayLike) -> Floats:
         """Return the curve's values, float64, in the unit of its quantity.
 
-        Raises InputError unless all inputs are finite numbers above 0, processes from 1.
+        Raises InputError unless all inputs are finite numbers above 0, processes and other ``PARAMETERS`` from 1.
         """
-        if len(inputs) != len(self.INPUTS):
+        if len(inputs) != len(self.inputs):
             raise InputError(
-                f"curve {self.NAME}: found {len(inputs)} inputs; allowed: {', '.join(self.INPUTS)}"
+                f"curve {self.NAME}: found {len(inputs)} inputs; allowed: {', '.join(self.inputs)}"
             )
         arrays = [np.asarray(given, dtype=np.float64) for given in inputs]
-        for name, array in zip(self.INPUTS, arrays, strict=True):
-            least = 1.0 if name == "processes" else np.nextafter(0.0, 1.0)
+        for name, array in zip(self.inputs, arrays, strict=True):
+            least = 1.0 if name in PARAMETERS else np.nextafter(0.0, 1.0)
             if not (right := np.isfinite(array) & (array >= least)).all():
                 wrong = array[~right].flat[0]
-                words = "from 1" if name == "processes" else "above 0"
+                words = "from 1" if name in PARAMETERS else "above 0"
                 raise InputError(
                     f"curve {self.NAME}: found {wrong:g} {name}; allowed: finite numbers {words}"
                 )
         return np.asarray(self._value(*arrays), dtype=np.float64)
+
+    def at(self, counts: Mapping[str, Floats]) -> Floats:
+        """Return the values where the inputs are those named. InputError where one of them is missing."""
+        missing = [name for name in self.inputs if name not in counts]
+        if missing:
+            raise InputError(f"curve {self.NAME}: found no {' and no '.join(missing)}, on which it depends")
+        return self.values(*(counts[name] for name in self.inputs))
 
     def _value(self, *inputs: Floats) -> Floats:
         raise NotImplementedError
@@ -162,7 +175,9 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Curve):
         return value.to_dict()
     if isinstance(value, Keys):
-        return {name: _plain(getattr(value, name)) for name in type(value).model_fields}
+        fields = type(value).model_fields.items()
+        said = {name: getattr(value, name) for name, info in fields if getattr(value, name) != info.default}
+        return {name: _plain(part) for name, part in said.items()}
     if isinstance(value, dict):
         return {name: _plain(part) for name, part in value.items()}
     if isinstance(value, list | tuple):

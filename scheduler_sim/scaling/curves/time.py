@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
@@ -13,29 +13,75 @@ from scheduler_sim.config.keys import Keys
 from scheduler_sim.config.value import Check, choice
 from scheduler_sim.scaling.curves.kind import Curve, NotNegative, Seconds, number
 from scheduler_sim.scaling.least_squares import not_negative
+from scheduler_sim.scaling.parameters import PARAMETERS, PROCESSES
+from scheduler_sim.scaling.quantile import weighted_quantile
 
 NOTHING = 1e-9
 """Largest share of a term in any point at which it is taken for rounding."""
 
 
+def _exponents(written: Any) -> dict[str, tuple[float, float]]:
+    """Read {size: [1, 0]}: exponents i and j of other parameters."""
+    read = {}
+    for name, (i, j) in dict(written).items():
+        if name == PROCESSES or name not in PARAMETERS or isinstance(i, bool) or isinstance(j, bool):
+            raise ValueError
+        if not (-8 <= i <= 8 and 0 <= j <= 8):
+            raise ValueError
+        read[name] = (float(i), float(j))
+    return read
+
+
+OTHERS = [name for name in PARAMETERS if name != PROCESSES]
+Exponents = Annotated[
+    dict[str, tuple[float, float]],
+    BeforeValidator(
+        Check(f"[i, j] by parameter, of {', '.join(OTHERS)}, i from -8 to 8, j 0 to 8", _exponents)
+    ),
+]
+
+
 class PmnfTerm(Keys):
-    """One term of a normal form, c p^i log2(p)^j."""
+    """One term of a normal form, c p^i log2(p)^j, times the same of other parameters."""
 
     c: NotNegative = Field(description="coefficient, in the unit of the model")
     i: Annotated[float, number(-8, 8)] = Field(default=0.0, description="exponent of p")
     j: Annotated[float, number(0, 8)] = Field(default=0.0, description="exponent of log2 p")
+    of: Exponents = Field(default={}, description="exponents of other parameters, {size: [1, 0]}")
+
+    @property
+    def shapes(self) -> dict[str, tuple[float, float]]:
+        """Exponents (i, j) by parameter; none where both are 0."""
+        every = {PROCESSES: (self.i, self.j), **self.of}
+        return {name: shape for name, shape in every.items() if shape != (0, 0)}
 
 
-class Pmnf(Curve):
-    """Performance model normal form. Coefficients cannot be negative, so no time ever is."""
+class NormalForm(Keys):
+    """A constant and terms."""
 
-    NAME: ClassVar[str] = "pmnf"
-    GIVES: ClassVar[str] = "time"
-    EQUATION: ClassVar[str] = "f(p) = constant + Σ c p^i log2(p)^j"
-    SOURCE: ClassVar[str] = "Calotoiu et al. 2013; coefficients ≥ 0 are ours"
+    constant: NotNegative = Field(default=0.0, description="the part that depends on nothing")
+    terms: list[PmnfTerm] = Field(default=[], description="terms {c, i, j, of}")
 
-    constant: NotNegative = Field(default=0.0, description="the part that does not depend on p")
-    terms: list[PmnfTerm] = Field(default=[], description="terms {c, i, j}")
+    def value(self, counts: Mapping[str, Floats]) -> Floats:
+        """Return the sum where the parameters are those given."""
+        total: Floats = np.full(np.broadcast_shapes(*map(np.shape, counts.values())), self.constant)
+        for term in self.terms:
+            part = np.asarray(term.c)
+            for name, (i, j) in term.shapes.items():
+                part = part * pmnf_term(counts[name], i, j)
+            total = total + part
+        return total
+
+
+class WeightedForm(NormalForm):
+    """A normal form, and how much it counts."""
+
+    weight: Annotated[float, number(0, above=True)] = Field(description="how much it counts")
+
+
+class _Forms(Curve):
+    """Curves of normal forms, which depend on processes and on what their terms name besides."""
+
     gives: Annotated[str, choice("time", "work")] = Field(
         default="time", description="time in s, or work: processes × s, as for a fixed problem size"
     )
@@ -45,12 +91,28 @@ class Pmnf(Curve):
         """Time, or work."""
         return self.gives
 
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """Processes, and the other parameters of the terms in the order of ``PARAMETERS``."""
+        named = {name for form in self._forms() for term in form.terms for name in term.shapes}
+        return tuple(name for name in PARAMETERS if name == PROCESSES or name in named)
+
+    def _forms(self) -> Sequence[NormalForm]:
+        raise NotImplementedError
+
+
+class Pmnf(_Forms, NormalForm):
+    """Performance model normal form. Coefficients cannot be negative, so no time ever is."""
+
+    NAME: ClassVar[str] = "pmnf"
+    EQUATION: ClassVar[str] = "f = constant + Σ c p^i log2(p)^j · Π x^a log2(x)^b of other parameters x"
+    SOURCE: ClassVar[str] = "Calotoiu et al. 2013, of several parameters 2016; coefficients ≥ 0 are ours"
+
+    def _forms(self) -> Sequence[NormalForm]:
+        return [self]
+
     def _value(self, *inputs: Floats) -> Floats:
-        p = inputs[0]
-        total = np.full(np.shape(p), self.constant)
-        for term in self.terms:
-            total = total + term.c * pmnf_term(p, term.i, term.j)
-        return total
+        return self.value(dict(zip(self.inputs, inputs, strict=True)))
 
     @classmethod
     def fitted(
@@ -67,6 +129,28 @@ class Pmnf(Curve):
             if c > 0
         ]
         return cls.of(constant=float(constant), terms=terms, gives=gives)
+
+
+class Mixture(_Forms):
+    """Normal forms that may each be right, by their weights: half of these predict no more."""
+
+    NAME: ClassVar[str] = "mixture"
+    EQUATION: ClassVar[str] = "f = the least value up to which forms of half of the weight lie"
+    SOURCE: ClassVar[str] = "the median of models weighted by their odds, ours"
+
+    forms: list[WeightedForm] = Field(
+        min_length=1, description="normal forms {weight, constant, terms}, the most probable first"
+    )
+
+    def _forms(self) -> Sequence[NormalForm]:
+        return self.forms
+
+    def _value(self, *inputs: Floats) -> Floats:
+        counts = dict(zip(self.inputs, inputs, strict=True))
+        values = np.array([form.value(counts) for form in self.forms])
+        weight = np.array([form.weight for form in self.forms])
+        flat = weighted_quantile(values.reshape(len(values), -1), weight, 0.5)
+        return flat.reshape(values.shape[1:])
 
 
 def pmnf_term(p: Floats, i: float, j: float) -> Floats:
@@ -96,8 +180,15 @@ class Phases(Curve):
 
     phases: Parts = Field(description="curves by name")
 
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """What any of the phases depends on."""
+        named = {name for curve in self.phases.values() for name in curve.inputs}
+        return tuple(name for name in PARAMETERS if name in named)
+
     def _value(self, *inputs: Floats) -> Floats:
-        seconds: Floats = np.sum([_seconds(curve, inputs[0]) for curve in self.phases.values()], axis=0)
+        counts = dict(zip(self.inputs, inputs, strict=True))
+        seconds: Floats = np.sum([_seconds(curve, counts) for curve in self.phases.values()], axis=0)
         return seconds
 
 
@@ -128,6 +219,7 @@ class LostCycles(Curve):
         return self.computation / (p * self.values(p))
 
 
-def _seconds(curve: Curve, p: Floats) -> Floats:
+def _seconds(curve: Curve, counts: Mapping[str, Floats]) -> Floats:
     """Return the seconds of a curve of time or work."""
-    return curve.values(p) / p if curve.quantity == "work" else curve.values(p)
+    values = curve.at(counts)
+    return values / counts[PROCESSES] if curve.quantity == "work" else values

@@ -1,4 +1,4 @@
-"""Extra-P's text format and JSON lines, with one parameter."""
+"""Extra-P's text format and JSON lines."""
 
 from __future__ import annotations
 
@@ -12,25 +12,32 @@ from scheduler_sim.errors import ConfigError
 
 
 class Measurement(NamedTuple):
-    """One value of one metric of one call path at one number of processes."""
+    """One value of one metric of one call path at one point, a number for each parameter."""
 
     line: int
     callpath: str
     metric: str
-    processes: float
+    at: tuple[float, ...]
     value: float
+
+
+class Measurements(NamedTuple):
+    """What a file holds: its parameters as it names them, and all values."""
+
+    parameters: tuple[str, ...]
+    found: list[Measurement]
 
 
 WHOLE = "time"
 """Name of the call path where a file names none."""
 
 
-def read_text_format(path: Path, text: str) -> tuple[list[Measurement], list[str]]:
+def read_text_format(path: Path, text: str) -> Measurements:
     """Read PARAMETER, POINTS, METRIC, REGION and DATA lines. Raises ConfigError with every problem."""
     problems: list[str] = []
     found: list[Measurement] = []
     parameters: list[str] = []
-    points: list[float] = []
+    points: list[tuple[float, ...]] = []
     metric, region, row = "time", WHOLE, 0
     for at, line in enumerate(text.splitlines(), start=1):
         word, _, rest = line.strip().partition(" ")
@@ -39,7 +46,7 @@ def read_text_format(path: Path, text: str) -> tuple[list[Measurement], list[str
         if word == "PARAMETER":
             parameters += rest.split()
         elif word == "POINTS":
-            points += _numbers(path, at, re.sub(r"[()]", " ", rest), problems)
+            points += _points(path, at, rest, max(len(parameters), 1), problems)
         elif word == "METRIC":
             metric, row = rest.strip() or "time", 0
         elif word == "REGION":
@@ -57,15 +64,19 @@ def read_text_format(path: Path, text: str) -> tuple[list[Measurement], list[str
             problems.append(
                 f"{path}:{at}: found {word!r:.40}; allowed: PARAMETER, POINTS, METRIC, REGION, DATA"
             )
-    if len(parameters) > 1:
-        problems.insert(
-            0, f"{path}: found the parameters {', '.join(parameters)[:80]}; allowed: one, the processes"
-        )
     if not found and not problems:
         problems.append(f"{path}: found no DATA; allowed: a line of it for each of POINTS")
     if problems:
         raise ConfigError(listed(problems))
-    return found, []
+    return Measurements(tuple(parameters) or ("p",), found)
+
+
+def _points(path: Path, line: int, text: str, each: int, problems: list[str]) -> list[tuple[float, ...]]:
+    """Read points of so many parameters: ``(64 1000) (128 1000)``, of one also without brackets."""
+    numbers = _numbers(path, line, re.sub(r"[(),]", " ", text), problems)
+    if len(numbers) % each:
+        problems.append(f"{path}:{line}: found {len(numbers)} numbers; allowed: {each} for each of POINTS")
+    return [tuple(numbers[k : k + each]) for k in range(0, len(numbers) - each + 1, each)]
 
 
 def _numbers(path: Path, line: int, text: str, problems: list[str]) -> list[float]:
@@ -78,38 +89,41 @@ def _numbers(path: Path, line: int, text: str, problems: list[str]) -> list[floa
     return values
 
 
-def read_jsonl(path: Path, text: str) -> tuple[list[Measurement], list[str]]:
+def read_jsonl(path: Path, text: str) -> Measurements:
     """Read lines ``{"params": {"p": 64}, "callpath": ..., "metric": ..., "value": 1.5}``.
 
     Raises ConfigError with every problem.
     """
     problems: list[str] = []
     found: list[Measurement] = []
+    parameters: tuple[str, ...] = ()
     for at, line in enumerate(text.splitlines(), start=1):
         if not line.strip():
             continue
         try:
             said = json.loads(line)
             params, value = said["params"], said["value"]
-            (processes,) = params.values()
-            if isinstance(value, bool) or isinstance(processes, bool):
+            parameters = parameters or tuple(map(str, params))
+            if isinstance(value, bool) or any(isinstance(number, bool) for number in params.values()):
                 raise TypeError
+            if not parameters or set(params) != set(parameters):
+                raise ValueError
             found.append(
                 Measurement(
                     at,
                     str(said.get("callpath") or WHOLE),
                     str(said.get("metric") or "time"),
-                    float(processes),
+                    tuple(float(params[name]) for name in parameters),
                     float(value),
                 )
             )
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             problems.append(
                 f'{path}:{at}: found {line.strip()!r:.60}; allowed: {{"params": {{"p": 64}}, "value": 1.5}},'
-                " one parameter, optionally callpath and metric"
+                " the same parameters on every line, optionally callpath and metric"
             )
     if not found and not problems:
         problems.append(f"{path}: found no measurements")
     if problems:
         raise ConfigError(listed(problems))
-    return found, []
+    return Measurements(parameters, found)

@@ -13,6 +13,7 @@ from scheduler_sim.scaling.curves import READINGS, Amdahl, Constant, Curve, Pipe
 from scheduler_sim.scaling.fitting.fit import MARGIN, Candidate, Fit, label_of
 from scheduler_sim.scaling.fitting.points import checked
 from scheduler_sim.scaling.fitting.regression import EXACT, left_out_error
+from scheduler_sim.scaling.fitting.sample import Sample
 from scheduler_sim.scaling.names import may_exceed_one
 
 WEIGHTS: dict[str, Callable[[int], Floats]] = {
@@ -41,7 +42,7 @@ def fit_factor(
 
     Parameters
     ----------
-    processes, values : float[n], P and efficiency (share of 1)
+    processes, values : float[n], P and efficiency (share of 1); of the same P several times the mean counts
     name : of the factor; those of ``names.FACTORS`` that are scalabilities may exceed 1
     kind : amdahl, pipeline, constant or table; auto: constant, unless one of the first two under one of
         the readings lowers the error of predicting each point from the others by a tenth
@@ -57,7 +58,8 @@ def fit_factor(
     InputError
         for points that cannot be (see ``points.checked``), and unknown words.
     """
-    p, y = checked(name, processes, values, "efficiency")
+    sample = checked(name, processes, values, "efficiency")
+    p, y = sample.points[:, 0], sample.values
     for said, word, words in (
         ("kind", kind, ("auto", *_KINDS, "constant", "table")),
         ("reading", reading, ("auto", *READINGS)),
@@ -65,9 +67,9 @@ def fit_factor(
     ):
         if word not in words:
             raise InputError(f"{said}: found {word!r}; allowed: {', '.join(words)}")
-    weight = WEIGHTS[weights](len(y))
+    weight = WEIGHTS[weights](len(y)) * sample.count
     if may_exceed_one(name) or kind == "table":
-        return _scalability(name, p, y, weight, kind, level)
+        return _scalability(name, sample, weight, kind, level)
     candidates = _candidates(p, y, weight, kind, reading)
     chosen, ties = _chosen(candidates)
     warnings = _warnings(name, chosen, ties, len(y))
@@ -77,7 +79,7 @@ def fit_factor(
             " linear is the most cautious"
         )
     ranked = tuple(sorted(candidates, key=lambda c: (np.nan_to_num(c.left_out_error), c.residual)))
-    return Fit(name, chosen.curve, p, y, weight, ranked, ties, tuple(warnings), level)
+    return Fit(name, chosen.curve, sample, weight, ranked, ties, tuple(warnings), level)
 
 
 def _candidates(p: Floats, y: Floats, weight: Floats, kind: str, reading: str) -> list[Candidate]:
@@ -137,10 +139,11 @@ def _warnings(name: str, chosen: Candidate, ties: tuple[str, ...], points: int) 
     return said
 
 
-def _scalability(name: str, p: Floats, y: Floats, weight: Floats, kind: str, level: float) -> Fit:
+def _scalability(name: str, sample: Sample, weight: Floats, kind: str, level: float) -> Fit:
     """Hold a factor that may exceed 1 constant where it hardly changes, else keep its measured values."""
+    p, y = sample.points[:, 0], sample.values
     steady = kind in ("auto", "constant") and np.ptp(y) <= STEADY * y.mean()
     curve: Curve = Constant.fitted(p, y, weight) if steady or kind == "constant" else Table.fitted(p, y)
     residual = float(np.sum((curve.values(p) / y - 1) ** 2))
     said = [] if steady else [f"{name}: kept as measured, flat beyond {p.min():g} and {p.max():g}"]
-    return Fit(name, curve, p, y, weight, (Candidate(curve, np.nan, residual),), (), tuple(said), level)
+    return Fit(name, curve, sample, weight, (Candidate(curve, np.nan, residual),), (), tuple(said), level)

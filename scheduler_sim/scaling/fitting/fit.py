@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from scheduler_sim.arrays import Floats
-from scheduler_sim.scaling.curves import READINGS, Amdahl, Constant, Curve, Pmnf, Table
+from scheduler_sim.scaling.curves import READINGS, Amdahl, Constant, Curve, Mixture, Pmnf, Table
 from scheduler_sim.scaling.curves.efficiency import InverseLine
-from scheduler_sim.scaling.curves.time import pmnf_term
-from scheduler_sim.scaling.fitting.regression import prediction_interval, weighted_quantile
+from scheduler_sim.scaling.fitting.evidence import predictive
+from scheduler_sim.scaling.fitting.regression import prediction_interval
+from scheduler_sim.scaling.fitting.sample import Sample
+from scheduler_sim.scaling.fitting.shapes import shape_values
+from scheduler_sim.scaling.parameters import PROCESSES
 
 MARGIN = 0.1
 """Curves whose left-out errors differ by less than this share are as good."""
@@ -20,8 +23,8 @@ MARGIN = 0.1
 LIKELY = 0.1
 """Odds against the form chosen above which another normal form may as well be the right one."""
 
-POSSIBLE = 1e-3
-"""Odds below which a normal form has no part in an envelope."""
+SYMBOLS = {PROCESSES: "p"}
+"""What formulas call a parameter where it is not its name."""
 
 SLOPE = 0.05
 """How far, beyond the points, the exponent of P may be off that of every form.
@@ -65,72 +68,87 @@ class Fit:
     Attributes
     ----------
     name : of the factor, phase or metric
-    curve : the one chosen
-    processes, values : float64[n], the points as measured, P rising
+    curve : what predicts: the one chosen, or a mixture of those that may be right
+    sample : the points, their means and repetitions
     weight : float64[n], what each counted
     candidates : all that were tried, best first
     ties : labels of those that are as good, within the margin
     warnings : what a person should know before using it
     level : of the intervals
+    parameters : what the columns of points are
     """
 
     name: str
     curve: Curve
-    processes: Floats
-    values: Floats
+    sample: Sample
     weight: Floats
     candidates: tuple[Candidate, ...]
     ties: tuple[str, ...]
     warnings: tuple[str, ...]
     level: float = field(default=0.9)
+    parameters: tuple[str, ...] = (PROCESSES,)
+
+    @property
+    def formula(self) -> Curve:
+        """The curve for people to read: of a mixture the most probable form."""
+        return self.candidates[0].curve if isinstance(self.curve, Mixture) else self.curve
+
+    @property
+    def processes(self) -> Floats:
+        """P of the points, or the first of several parameters."""
+        return self.sample.points[:, 0]
+
+    @property
+    def values(self) -> Floats:
+        """Measured values, means of repetitions."""
+        return self.sample.values
 
     @property
     def quantity(self) -> str:
         """What was measured: ``efficiency`` (share of 1) or ``time`` (s)."""
         return "efficiency" if self.curve.quantity == "efficiency" else "time"
 
-    def predicted(self, processes: ArrayLike) -> Floats:
-        """Return what the curve chosen says."""
-        p = np.asarray(processes, dtype=np.float64)
-        return self.curve.values(p) / unit(self.curve, p)
+    def predicted(self, at: ArrayLike) -> Floats:
+        """Return what the curve says at P, float[q], or at points of several parameters, float[q, k]."""
+        points = self._points(at)
+        return self.curve.at(self._counts(points)) / self._unit(points)
 
-    def interval(self, processes: ArrayLike) -> tuple[Floats, Floats]:
-        """Return where a further measurement lies at the fit's level, if kind and reading are right.
+    def interval(self, at: ArrayLike) -> tuple[Floats, Floats]:
+        """Return where a further measurement lies at the fit's level, if the formula is right.
 
         Noise is taken as relative: a measured value is off by so many per cent. An efficiency is
         kept within 0 and 1, a time above 0; with too few points these limits are all that is known.
         """
-        p = np.atleast_1d(np.asarray(processes, dtype=np.float64))
-        return self._interval_of(self.curve, p)
+        points = self._points(at)
+        if not isinstance(self.formula, Pmnf):
+            return self._interval_of(self.formula, points[:, 0])
+        return self._quantiles(points, [(self.formula, 1.0)])
 
     def by_reading(self, processes: ArrayLike) -> dict[str, Floats]:
         """Return the values of the same kind of curve under each reading of P; empty for other kinds."""
         p = np.atleast_1d(np.asarray(processes, dtype=np.float64))
         return {reading: curve.values(p) for reading, curve in self._readings().items()}
 
-    def envelope(self, processes: ArrayLike) -> tuple[Floats, Floats]:
-        """Return between what the curves lie that the points allow, at the fit's level.
+    def envelope(self, at: ArrayLike) -> tuple[Floats, Floats]:
+        """Return where a further measurement lies at the fit's level, whichever curve is right.
 
-        These are the same kind of curve under every reading of P, which count alike, and normal forms, which
-        count by their odds: the ends are quantiles of the ends of their intervals. Points at a few times the
-        base cannot tell them apart, while they differ wholly at a hundred times: the interval covers noise,
-        this covers the choice as well. As the truth may be none of them, the ends go apart by P to the
-        power of ``SLOPE`` beyond the points, of efficiencies the low one: none rises for good. A table has
+        Of times these are quantiles of what all normal forms predict that may be right, each by its odds; of
+        efficiencies the hull of the intervals under every reading of P. Points at a few times the base cannot
+        tell them apart, while they differ wholly at a hundred times: the interval covers noise, this covers the
+        choice as well. As the truth may be none of them, the ends go apart beyond the points by the
+        distance to the power of ``SLOPE``, of efficiencies the low one: none rises for good. A table has
         no curve, and is not widened.
         """
-        p = np.atleast_1d(np.asarray(processes, dtype=np.float64))
-        own = self._interval_of(self.curve, p)
+        points = self._points(at)
         if isinstance(self.curve, Table):
-            return own
-        rivals = self._rivals() or [(self.curve, 1.0)]
-        lows, highs = (
-            np.array(ends) for ends in zip(*(self._interval_of(curve, p) for curve, _ in rivals), strict=True)
-        )
-        odds, tail = np.array([weight for _, weight in rivals]), (1 - self.level) / 2
-        beyond = np.maximum(p / self.processes.max(), 1) ** SLOPE
-        low = np.minimum(weighted_quantile(lows, odds, tail), own[0]) / beyond
-        high = np.maximum(weighted_quantile(highs, odds, 1 - tail), own[1])
-        return low, high * beyond if self.quantity == "time" else high
+            return self._interval_of(self.curve, points[:, 0])
+        beyond = self._beyond(points) ** SLOPE
+        if isinstance(self.formula, Pmnf):
+            low, high = self._quantiles(points, [(c.curve, c.odds) for c in self.candidates])
+            return low / beyond, high * beyond
+        curves = [self.curve, *self._readings().values()]
+        ends = [self._interval_of(curve, points[:, 0]) for curve in curves]
+        return np.min([low for low, _ in ends], axis=0) / beyond, np.max([high for _, high in ends], axis=0)
 
     def cautions(self, processes: float, checked_to: float | None = None) -> list[str]:
         """Say what speaks against a prediction at P, beyond the fit's own warnings.
@@ -150,15 +168,26 @@ class Fit:
             )
         return said
 
+    def _points(self, at: ArrayLike) -> Floats:
+        return np.asarray(at, dtype=np.float64).reshape(-1, len(self.parameters))
+
+    def _counts(self, points: Floats) -> dict[str, Floats]:
+        return dict(zip(self.parameters, points.T, strict=True))
+
+    def _unit(self, points: Floats) -> Floats:
+        return unit(self.curve, self._counts(points))
+
+    def _beyond(self, points: Floats) -> Floats:
+        """Return how many times beyond the points a place is, the parameters multiplied; 1 among them."""
+        every = self.sample.points
+        above, below = points / every.max(axis=0), every.min(axis=0) / points
+        sides = [above] if self.parameters == (PROCESSES,) else [above, below]
+        beyond: Floats = np.prod(np.maximum(np.max(sides, axis=0), 1), axis=1)
+        return beyond
+
     def _most(self) -> float:
         """Return what no value exceeds: 1 for an efficiency, unless one measured did."""
         return 1.0 if self.quantity == "efficiency" and (self.values <= 1).all() else np.inf
-
-    def _rivals(self) -> list[tuple[Curve, float]]:
-        """Return the curves that may be right, and how much each counts."""
-        if not isinstance(self.curve, Pmnf):
-            return [(curve, 1.0) for curve in self._readings().values()]
-        return [(c.curve, c.odds) for c in self.candidates if c.odds >= POSSIBLE]
 
     def _readings(self) -> dict[str, Curve]:
         if not isinstance(self.curve, InverseLine | Constant) or len(self.values) < 2:
@@ -171,23 +200,35 @@ class Fit:
             for reading in READINGS
         }
 
+    def _quantiles(self, points: Floats, curves: Sequence[tuple[Curve, float]]) -> tuple[Floats, Floats]:
+        """Return both ends of what normal forms predict, each by its odds."""
+        here, there = self._counts(self.sample.points), self._counts(points)
+        sample = replace(self.sample, values=self.values * unit(self.curve, here))
+        forms = [
+            (*(part_columns(form, counts) for counts in (here, there)), part_coefficients(form), odds)
+            for form, odds in curves
+            if isinstance(form, Pmnf)
+        ]
+        predicted, tail = predictive(forms, sample), (1 - self.level) / 2
+        middle = self.curve.at(there)
+        low, high = (
+            np.minimum(predicted.quantile(tail), middle),
+            np.maximum(predicted.quantile(1 - tail), middle),
+        )
+        if len(self.values) == 1:
+            low, high = np.zeros_like(low), np.full_like(high, np.inf)
+        return low / unit(self.curve, there), high / unit(self.curve, there)
+
     def _interval_of(self, curve: Curve, p: Floats) -> tuple[Floats, Floats]:
         fitted = curve.values(p)
         if isinstance(curve, InverseLine):
             return self._inverse_interval(curve, p, fitted)
         if isinstance(curve, Table):
             return fitted, fitted
-        if isinstance(curve, Pmnf):
-            exponents = [(term.i, term.j) for term in curve.terms]
-            columns = pmnf_columns(self.processes, exponents, curve.constant > 0)
-            at = pmnf_columns(p, exponents, curve.constant > 0)
-        else:
-            columns, at = np.ones((len(self.values), 1)), np.ones((len(p), 1))
-        y = self.values * unit(curve, self.processes)
-        low, high = prediction_interval(columns, y, self.weight / y**2, at, fitted**2, self.level)
-        low = np.minimum(np.maximum(low, 0), fitted)
-        high = np.maximum(np.minimum(high, self._most()), fitted)
-        return low / unit(curve, p), high / unit(curve, p)
+        columns, at = np.ones((len(self.values), 1)), np.ones((len(p), 1))
+        weight = self.weight / self.values**2
+        low, high = prediction_interval(columns, self.values, weight, at, fitted**2, self.level)
+        return np.minimum(np.maximum(low, 0), fitted), np.maximum(np.minimum(high, self._most()), fitted)
 
     def _inverse_interval(self, curve: InverseLine, p: Floats, fitted: Floats) -> tuple[Floats, Floats]:
         reading = curve.reading
@@ -200,15 +241,25 @@ class Fit:
         return np.minimum(least, fitted), np.maximum(most, fitted)
 
 
-def unit(curve: Curve, p: Floats) -> Floats:
+def unit(curve: Curve, counts: Mapping[str, Floats]) -> Floats:
     """Return what the values of a curve are over what was measured: P for work, else 1."""
-    return p if curve.quantity == "work" else np.ones_like(p)
+    return counts[PROCESSES] if curve.quantity == "work" else np.ones(())
 
 
-def pmnf_columns(p: Floats, exponents: Sequence[tuple[float, float]], constant: bool) -> Floats:
-    """Return a column for each part of a normal form, float64[n, parts]."""
-    columns = [np.ones(len(p))] if constant or not exponents else []
-    return np.stack([*columns, *(pmnf_term(p, i, j) for i, j in exponents)], axis=1)
+def part_columns(form: Pmnf, counts: Mapping[str, Floats]) -> Floats:
+    """Return a column for each part of a normal form, float64[n, parts], the constant first."""
+    one = np.ones(len(next(iter(counts.values()))))
+    columns = [one] if form.constant > 0 or not form.terms else []
+    for term in form.terms:
+        parts = [shape_values(counts[name], shape) for name, shape in term.shapes.items()]
+        columns.append(np.prod([one, *parts], axis=0))
+    return np.stack(columns, axis=1)
+
+
+def part_coefficients(form: Pmnf) -> Floats:
+    """Return the coefficients of those columns."""
+    constant = [form.constant] if form.constant > 0 or not form.terms else []
+    return np.array([*constant, *(term.c for term in form.terms)])
 
 
 def label_of(curve: Curve) -> str:
@@ -224,10 +275,15 @@ def pmnf_text(curve: Pmnf) -> str:
     """Write the time of a normal form as a formula: ``24.44 + 2.26e-07 p^2``, of work over p."""
     parts = [f"{curve.constant:.4g}"] if curve.constant > 0 or not curve.terms else []
     for term in curve.terms:
-        power = "" if term.i == 0 else " p" if term.i == 1 else f" p^{term.i:.3g}"
-        log = "" if term.j == 0 else " log2(p)" if term.j == 1 else f" log2(p)^{term.j:g}"
-        parts.append(f"{term.c:.4g}{power}{log}")
+        factors = [_factor(SYMBOLS.get(name, name), *shape) for name, shape in term.shapes.items()]
+        parts.append(" ".join([f"{term.c:.4g}", *factors]))
     said = " + ".join(parts)
     if curve.gives != "work":
         return said
     return f"({said}) / p" if curve.terms else f"{said} / p"
+
+
+def _factor(x: str, i: float, j: float) -> str:
+    power = "" if i == 0 else x if i == 1 else f"{x}^{i:.3g}"
+    log = "" if j == 0 else f"log2({x})" if j == 1 else f"log2({x})^{j:g}"
+    return f"{power} {log}".strip()

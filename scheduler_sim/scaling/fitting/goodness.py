@@ -81,9 +81,9 @@ class Goodness:
 def goodness(fit: Fit) -> Goodness:
     """Judge a fit by how it predicts each of its points from the others."""
     values, points = fit.values, len(fit.values)
-    error = next((c.left_out_error for c in fit.candidates if c.curve is fit.curve), np.nan)
+    error = next((c.left_out_error for c in fit.candidates if c.curve is fit.formula), np.nan)
     error = error if points > 2 else np.nan
-    off = 100 * np.abs(fit.predicted(fit.processes) / values - 1)
+    off = 100 * np.abs(fit.predicted(fit.sample.points) / values - 1)
     constant = np.nan
     if points > 1:
         logs = np.log(values)

@@ -6,25 +6,33 @@ import csv
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
 from scheduler_sim.config.problem import listed
 from scheduler_sim.config.text_file import read_text
 from scheduler_sim.errors import ConfigError, did_you_mean
-from scheduler_sim.scaling.fitting.extrap_files import Measurement, read_jsonl, read_text_format
-from scheduler_sim.scaling.fitting.points import Points, Series, point_problem
+from scheduler_sim.scaling.fitting.extrap_files import Measurements, read_jsonl, read_text_format
+from scheduler_sim.scaling.fitting.points import Points, Series, point_problem, repetitions_note
 from scheduler_sim.scaling.names import FACTORS, canonical
+from scheduler_sim.scaling.parameters import PARAMETERS, PROCESSES, parameter
 
-PROCESSES = ("processes", "number of processes", "p", "procs", "ranks", "nodes", "threads")
-COUNTED = ("ranks", "nodes", "threads")
+COUNTED_AS_P = ("ranks", "nodes", "threads")
 """Words for P that stand for something else than processes, and are said as the file has them."""
 
+PROCESSES_WORDS = (PROCESSES, *PARAMETERS[PROCESSES], *COUNTED_AS_P)
 TIMES = ("time", "time_s", "run_time", "runtime", "elapsed")
 _NOT_FACTORS = ("speedup", "ipc", "freq", "average ipc", "average frequency (ghz)", "elapsed time efficiency")
 
-_Cells = list[tuple[int, str, float, str]]
-"""Line, column, processes, what is written."""
+
+class _Cell(NamedTuple):
+    """One value: its line and column, where it was measured, and what is written."""
+
+    line: int
+    column: str
+    at: tuple[float, ...]
+    text: str
 
 
 def read_points(path: str | Path, *, percent: bool = False) -> Points:
@@ -34,8 +42,10 @@ def read_points(path: str | Path, *, percent: bool = False) -> Points:
       ``percent`` per cent) or ``time`` (s).
     - modelfactors.csv of BSC's basicanalysis: a row a factor, always per cent; what it calls not
       available is left out, and said in the notes.
-    - ``.txt``: Extra-P's text format; ``.jsonl``: its JSON lines. One parameter; of repeated
-      measurements the median counts.
+    - ``.txt``: Extra-P's text format; ``.jsonl``: its JSON lines.
+
+    Run times may depend on several parameters: columns ``processes``, ``nodes``, ``ranks``, ``threads``, ``size``
+    and ``clock_khz``, or as many PARAMETERs. The same point several times is repetitions: their mean counts.
 
     Raises ConfigError with every problem: file, line, column, what was found and what is allowed.
     """
@@ -46,9 +56,9 @@ def read_points(path: str | Path, *, percent: bool = False) -> Points:
     suffix = path.suffix.lower()
     first = next(line for line in text.splitlines() if line.strip()).strip()
     if suffix == ".jsonl" or first.startswith("{"):
-        return _measured(path, *read_jsonl(path, text))
+        return _measured(path, read_jsonl(path, text))
     if suffix == ".txt" or first.split()[0] in ("PARAMETER", "POINTS", "METRIC", "REGION", "DATA"):
-        return _measured(path, *read_text_format(path, text))
+        return _measured(path, read_text_format(path, text))
     return _table(path, text, percent)
 
 
@@ -64,27 +74,52 @@ def _table(path: Path, text: str, percent: bool) -> Points:
     problems: list[str] = []
     if len(rows) < 2:
         problems.append(f"{path}:{line}: found no points; allowed: a row for each number of processes")
-    if bare[0] not in PROCESSES:
-        words = ", ".join(PROCESSES)
+    width = _width(bare)
+    if not width:
+        words = ", ".join((*PROCESSES_WORDS, *PARAMETERS))
         problems.append(f"{path}:{line}: found the first column {head[0]!r:.40}; allowed: one of {words}")
-    names = [_column(path, line, cell, problems) for cell in bare[1:]]
+        width = 1
+    parameters, counted = _parameters(bare[:width])
+    if len(set(parameters)) < width:
+        problems.append(f"{path}:{line}: found the parameters {', '.join(parameters)}; allowed: each once")
+    names = [_column(path, line, cell, problems) for cell in bare[width:]]
     for name in sorted({name for name in names if names.count(name) > 1}):
         problems.append(f"{path}:{line}: column {name} stands twice")
-    cells: _Cells = []
+    if width > 1 and (others := [name for name in names if name in FACTORS]):
+        problems.append(
+            f"{path}:{line}: found {', '.join(others)} of {width} parameters; allowed: time, or one parameter"
+        )
+    cells: list[_Cell] = []
     for at, row in rows[1:]:
         if len(row) != len(head):
             problems.append(f"{path}:{at}: found {len(row)} fields; allowed: {len(head)}")
             continue
-        processes = _number(row[0])
-        if np.isnan(processes):
-            problems.append(f"{path}:{at}: found {row[0]!r:.40} processes; allowed: a number from 1")
+        point = tuple(map(_number, row[:width]))
+        if np.isnan(point).any():
+            wrong = int(np.flatnonzero(np.isnan(point))[0])
+            said = f"found {row[wrong]!r:.40} {parameters[wrong]}"
+            problems.append(f"{path}:{at}: {said}; allowed: a number from 1")
             continue
-        cells += [(at, name, processes, cell) for name, cell in zip(names, row[1:], strict=True)]
-    points = _points(path, cells, problems, [], scale=0.01 if percent else 1.0)
-    counted = bare[0] if bare[0] in COUNTED else points.counted
-    written = next((cell for cell in bare[1:] if cell in TIMES), "").removesuffix("_s").replace("_", " ")
+        cells += [_Cell(at, name, point, cell) for name, cell in zip(names, row[width:], strict=True)]
+    points = _points(path, cells, problems, [], scale=0.01 if percent else 1.0, parameters=parameters)
+    written = next((cell for cell in bare[width:] if cell in TIMES), "").removesuffix("_s").replace("_", " ")
     times = {name: replace(series, label=written) for name, series in points.times.items()}
     return replace(points, times=times, counted=counted)
+
+
+def _width(head: Sequence[str]) -> int:
+    """Return how many columns from the left are parameters."""
+    known = [cell in PROCESSES_WORDS or parameter(cell) is not None for cell in head]
+    return known.index(False) if False in known else len(head)
+
+
+def _parameters(written: Sequence[str]) -> tuple[tuple[str, ...], str]:
+    """Return the names of parameters, and what P counts. Without processes, nodes or the like are P."""
+    names = [parameter(word) or word for word in written]
+    counted = next((name for name in names if name in COUNTED_AS_P), PROCESSES)
+    if PROCESSES in names or counted == PROCESSES:
+        return tuple(names), PROCESSES
+    return tuple(PROCESSES if name == counted else name for name in names), counted
 
 
 def _column(path: Path, line: int, cell: str, problems: list[str]) -> str:
@@ -98,9 +133,12 @@ def _column(path: Path, line: int, cell: str, problems: list[str]) -> str:
     return name or cell
 
 
-def _modelfactors(path: Path, rows: Sequence[tuple[int, list[str]]]) -> tuple[_Cells, list[str], list[str]]:
+def _modelfactors(
+    path: Path, rows: Sequence[tuple[int, list[str]]]
+) -> tuple[list[_Cell], list[str], list[str]]:
     (line, head), *others = rows
-    problems, notes, cells = [], [], []
+    problems, notes = [], []
+    cells: list[_Cell] = []
     counts = [_number(cell.split("(")[0]) for cell in head[1:]]
     for at, row in others:
         name = canonical(row[0])
@@ -115,7 +153,7 @@ def _modelfactors(path: Path, rows: Sequence[tuple[int, list[str]]]) -> tuple[_C
         if any(np.isnan(_number(cell)) for cell in row[1:]):
             notes.append(f"{FACTORS[name].label} is not available in all runs; left out")
             continue
-        cells += [(at, name, count, cell) for count, cell in zip(counts, row[1:], strict=True)]
+        cells += [_Cell(at, name, (count,), cell) for count, cell in zip(counts, row[1:], strict=True)]
     if not cells and not problems:
         problems.append(f"{path}:{line}: found no efficiencies; allowed: a row for each factor")
     return cells, problems, notes
@@ -128,50 +166,71 @@ def _number(text: str) -> float:
         return np.nan
 
 
-def _points(path: Path, cells: _Cells, problems: list[str], notes: Iterable[str], scale: float) -> Points:
+def _points(
+    path: Path,
+    cells: Sequence[_Cell],
+    problems: list[str],
+    notes: Iterable[str],
+    scale: float,
+    parameters: tuple[str, ...] = (PROCESSES,),
+) -> Points:
     """Check every cell and put the columns together."""
-    columns: dict[str, list[tuple[float, float]]] = {}
-    first: dict[tuple[str, float], int] = {}
+    columns: dict[str, list[tuple[tuple[float, ...], float]]] = {}
     decimals = []
-    for line, name, processes, text in cells:
+    for line, name, at, text in cells:
         quantity = "time" if name == "time" else "efficiency"
         value = _number(text) * (scale if quantity == "efficiency" else 1.0)
+        place = dict(zip(parameters, at, strict=True))
         if np.isnan(value):
-            said = f"found {text!r:.40} at {processes:g} processes; allowed: a number above 0"
+            said = f"found {text!r:.40} at {at[0]:g} {parameters[0]}; allowed: a number above 0"
             problems.append(f"{path}:{line}: {name}: {said}")
-        elif problem := point_problem(name, processes, value, quantity):
+        elif problem := point_problem(name, place, value, quantity):
             problems.append(f"{path}:{line}: {name}: {problem}")
-        elif (name, processes) in first:
-            problems.append(
-                f"{path}:{line}: {name}: found {processes:g} processes twice, first on line"
-                f" {first[name, processes]}; allowed: one value for each P"
-            )
         else:
-            first[name, processes] = line
-            columns.setdefault(name, []).append((processes, value))
+            columns.setdefault(name, []).append((at, value))
             if quantity == "efficiency":
                 decimals.append(len(text.partition(".")[2]) + (2 if scale != 1 else 0))
     if problems:
         raise ConfigError(listed(dict.fromkeys(problems)))
     series = [
-        _series(name, "time" if name == "time" else "efficiency", pairs) for name, pairs in columns.items()
+        _series(name, "time" if name == "time" else "efficiency", pairs, parameters)
+        for name, pairs in columns.items()
     ]
+    repeated = any(len(one.values) < len(one.measured) for one in series)
     return Points(
         {s.name: s for s in series if s.quantity == "efficiency"},
         {s.name: s for s in series if s.quantity == "time"},
-        max(decimals, default=None),
-        tuple(notes),
+        None if repeated else max(decimals, default=None),
+        (*notes, *repetitions_note(series)),
+        parameters=parameters,
     )
 
 
-def _series(name: str, quantity: str, pairs: Sequence[tuple[float, float]]) -> Series:
-    p, y = np.array(sorted(pairs), dtype=np.float64).T
-    return Series(name, quantity, p, y)
+def _series(
+    name: str, quantity: str, pairs: Sequence[tuple[tuple[float, ...], float]], parameters: tuple[str, ...]
+) -> Series:
+    points, values = zip(*pairs, strict=True)
+    return Series(name, quantity, np.array(points), np.array(values), parameters=parameters)
 
 
-def _measured(path: Path, measurements: list[Measurement], notes: list[str]) -> Points:
-    """Take Extra-P's measurements of one metric: the median of repetitions, a series a call path."""
-    metrics = list(dict.fromkeys(m.metric for m in measurements))
+def _measured(path: Path, read: Measurements) -> Points:
+    """Take Extra-P's measurements of one metric: a series a call path."""
+    notes = []
+    unknown = [name for name in read.parameters if parameter(name) is None]
+    several = len(read.parameters) > 1
+    if several and unknown:
+        raise ConfigError(
+            f"{path}: found the parameters {', '.join(read.parameters)[:80]}; allowed of several:"
+            f" {', '.join(PARAMETERS)}, or p and n"
+        )
+    names, counted = (
+        _parameters([name.lower() for name in read.parameters]) if several else ((PROCESSES,), PROCESSES)
+    )
+    if len(set(names)) < len(names):
+        raise ConfigError(
+            f"{path}: found the parameters {', '.join(read.parameters)[:80]}; allowed: each once"
+        )
+    metrics = list(dict.fromkeys(m.metric for m in read.found))
     metric = next((m for m in metrics if m.lower() in TIMES), metrics[0] if len(metrics) == 1 else None)
     if metric is None:
         raise ConfigError(
@@ -179,21 +238,15 @@ def _measured(path: Path, measurements: list[Measurement], notes: list[str]) -> 
         )
     if len(metrics) > 1:
         notes.append(f"metric {metric} of {', '.join(metrics)}")
-    by_path: dict[str, dict[float, list[float]]] = {}
+    by_path: dict[str, list[tuple[tuple[float, ...], float]]] = {}
     problems = []
-    for m in measurements:
+    for m in read.found:
         if m.metric != metric:
             continue
-        if problem := point_problem(m.callpath, m.processes, m.value, "time"):
+        if problem := point_problem(m.callpath, dict(zip(names, m.at, strict=True)), m.value, "time"):
             problems.append(f"{path}:{m.line}: {m.callpath}: {problem}")
-        by_path.setdefault(m.callpath, {}).setdefault(m.processes, []).append(m.value)
+        by_path.setdefault(m.callpath, []).append((m.at, m.value))
     if problems:
         raise ConfigError(listed(problems))
-    repeated = max(len(values) for points in by_path.values() for values in points.values())
-    if repeated > 1:
-        notes.append(f"up to {repeated} repetitions a point: the median counts")
-    series = {
-        name: _series(name, "time", [(p, float(np.median(values))) for p, values in points.items()])
-        for name, points in by_path.items()
-    }
-    return Points({}, series, None, tuple(notes))
+    series = {name: _series(name, "time", pairs, names) for name, pairs in by_path.items()}
+    return Points({}, series, None, (*notes, *repetitions_note(series.values())), counted, names)

@@ -42,14 +42,6 @@ def prediction_interval(
     return middle - half, middle + half
 
 
-def weighted_quantile(values: Floats, weight: Floats, share: float) -> Floats:
-    """Return, for each column of values[m, k], the least value up to which the weights hold this share."""
-    order = np.argsort(values, axis=0, kind="stable")
-    held = np.cumsum(weight[order], axis=0)
-    place = np.minimum((held < share * held[-1]).sum(axis=0), len(values) - 1)
-    return np.asarray(np.take_along_axis(values, order, axis=0)[place, np.arange(values.shape[1])])
-
-
 def smape(predicted: Floats, actual: Floats) -> float:
     """Return the symmetric mean absolute percentage error."""
     return float(200 * np.mean(np.abs(predicted - actual) / (np.abs(predicted) + np.abs(actual))))

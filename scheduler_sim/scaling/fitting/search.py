@@ -1,0 +1,105 @@
+"""Searching normal forms: the most probable of one term, and with each further term the most probable again.
+
+Of one parameter all forms of up to two terms are tried. Of several there are millions, so only the ``WIDTH``
+most probable forms get a further term; which it may be is seen from what each column explains of the errors
+that are left, all at once.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from scheduler_sim.arrays import Bools, Floats, Ints
+from scheduler_sim.scaling.fitting.evidence import Fits, fitted, log_evidence, scaled
+from scheduler_sim.scaling.fitting.sample import Sample
+from scheduler_sim.scaling.fitting.shapes import Terms
+
+CONSTANT = 0
+
+WIDTH = 120
+"""Forms that get a further term, with and without a constant each."""
+
+LOOKED_AT = 1500
+"""Of the forms that come of that, those that are looked at, the most probable."""
+
+FEWEST = 5
+"""Points below which Extra-P's authors warn, too; a second term takes as many."""
+
+MOST_TERMS = 4
+"""Besides a constant, with several parameters; with one two."""
+
+DOUBTFUL = 10.0
+"""Logarithm of the odds against a form with which it is left out."""
+
+
+def searched(terms: Terms, points: Floats, sample: Sample) -> list[Fits]:
+    """Return forms of terms whose coefficients are all above 0, by their numbers of coefficients.
+
+    Parameters
+    ----------
+    points : float64[n, k]; sample : what was measured there, or that times P
+    """
+    columns = terms.columns(points) / sample.values[:, None]
+    rows, _ = scaled(columns, sample)
+    most = 2 if points.shape[1] == 1 else MOST_TERMS
+    found = [(np.array([[CONSTANT]]), np.array([np.inf]))]
+    bases = [np.empty((1, 0), dtype=np.int64), np.array([[CONSTANT]])]
+    for number in range(1, most + 1):
+        if len(sample.values) < (3 if number == 1 else 2 * number + 1):
+            break
+        for place, base in enumerate(bases):
+            forms, chance = _extended(rows, base, terms, sample)
+            found.append((forms, chance))
+            many = len(terms.shapes) if points.shape[1] == 1 else WIDTH
+            bases[place] = forms[:many][~terms.alone[forms[:many]].any(axis=1)]
+    best = max(float(chance[np.isfinite(chance)].max(initial=-np.inf)) for _, chance in found)
+    likely = [forms[chance > best - DOUBTFUL] for forms, chance in found]
+    fits = [fitted(columns, forms, sample) for forms in likely if len(forms)]
+    return [
+        Fits(f.terms, f.found, f.root, f.error, f.left_out, f.chance - terms.prior[f.terms].sum(axis=1))
+        for f in fits
+    ]
+
+
+def _extended(rows: Floats, bases: Ints, terms: Terms, sample: Sample) -> tuple[Ints, Floats]:
+    """Add each term to each form; return the forms, int64[m, k + 1], the most probable first, and their odds.
+
+    Parameters
+    ----------
+    rows : float64[n, t], columns as ``scaled`` returns them; bases : int64[b, k]
+    """
+    if not len(bases):
+        return np.empty((0, bases.shape[1] + 1), dtype=np.int64), np.empty(0)
+    target = np.sqrt(sample.count)
+    q, r = np.linalg.qr(np.moveaxis(rows[:, bases], 0, 1))
+    shadow = np.einsum("bnk,nt->bkt", q, rows)
+    along = np.einsum("bnk,n->bk", q, target)
+    left = np.maximum((rows**2).sum(axis=0) - (shadow**2).sum(axis=1), 0)
+    more = target @ rows - np.einsum("bkt,bk->bt", shadow, along)
+    possible = (left > 1e-12 * sample.measurements) & (more > 0) & _may_join(bases, terms)
+    share = np.divide(more, left, out=np.zeros_like(more), where=possible)
+    between = sample.measurements - (along**2).sum(axis=1)[:, None] - share * more
+    size = np.log(np.abs(np.diagonal(r, axis1=1, axis2=2))).sum(axis=1)[:, None]
+    size = size + np.log(left, out=np.zeros_like(left), where=possible) / 2
+    chance = log_evidence(np.maximum(between, 0), size, bases.shape[1] + 1, sample)
+    chance = chance - terms.prior[bases].sum(axis=1)[:, None] - terms.prior
+    chance[~possible] = -np.inf
+    best = np.argsort(-chance, axis=None, kind="stable")[: max(LOOKED_AT * bases.shape[1], chance.shape[1])]
+    base, term = np.divmod(best[np.isfinite(chance.flat[best])], chance.shape[1])
+    before = along[base] - shadow[base, :, term] * share[base, term][:, None]
+    above = (np.linalg.solve(r[base], before[..., None])[..., 0] > 0).all(axis=1)
+    base, term = base[above], term[above]
+    forms = np.sort(np.concatenate([bases[base], term[:, None]], axis=1), axis=1)
+    _, first = np.unique(forms @ (chance.shape[1] ** np.arange(forms.shape[1])), return_index=True)
+    first = np.sort(first)
+    return forms[first], chance[base, term][first]
+
+
+def _may_join(bases: Ints, terms: Terms) -> Bools:
+    """Return bool[b, t], whether a term may be added to a form: none twice, and none that stands alone."""
+    joins = np.ones((len(bases), len(terms.shapes)), dtype=bool)
+    joins[:, CONSTANT] = False
+    np.put_along_axis(joins, bases, False, axis=1)
+    if (bases != CONSTANT).any():
+        joins &= ~terms.alone
+    return joins

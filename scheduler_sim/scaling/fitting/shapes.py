@@ -1,0 +1,102 @@
+"""The terms that are tried in normal forms, and how probable each is before anything is measured."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+
+from scheduler_sim.arrays import Bools, Floats
+from scheduler_sim.scaling.parameters import CLOCK
+
+Shape = tuple[float, float]
+"""Exponents (i, j) of x^i log2(x)^j."""
+
+NONE: Shape = (0.0, 0.0)
+
+I_SET = sorted({n / 4 for n in range(13)} | {n / 3 for n in range(10)})
+J_SET = (0.0, 1.0, 2.0)
+GRID: list[Shape] = [(i, j) for i in I_SET for j in J_SET]
+"""Powers in quarters and thirds up to 3, as Extra-P, and logarithms up to the second, as Calotoiu et al. 2013."""
+
+BETWEEN: list[Shape] = [
+    (n / 20, 0.0) for n in range(1, 61) if min(abs(n / 20 - power) for power in I_SET) > 1e-6
+]
+"""Powers between those, tried as the only term: applications need not keep to simple fractions."""
+
+PER_TERM, PER_STEP = 2.5, 0.8
+"""Logarithms of the prior odds against each term, and against each step of its exponents from plain
+ones, whole, without logarithm and up to 1: costs are more often of p than of p^(3/4) log2 p or of p^3."""
+
+STEPS_BETWEEN = 3.0
+"""Steps of a power that is no simple fraction."""
+
+FEW_STEPS = 3
+"""Most steps of a shape where several parameters multiply the number of terms."""
+
+
+def steps(shape: Shape) -> float:
+    """Return how far exponents are from plain ones: halves are nearer than thirds and quarters."""
+    i, j = shape
+    if shape in BETWEEN:
+        return STEPS_BETWEEN + max(i - 1, 0)
+    return min(Fraction(i).limit_denominator(4).denominator - 1, 2) + j + max(abs(i) - 1, 0)
+
+
+@dataclass(frozen=True)
+class Terms:
+    """t terms of k parameters, the constant first.
+
+    Attributes
+    ----------
+    shapes : of each term, one for each parameter
+    prior : float64[t], logarithm of the prior odds against each
+    alone : bool[t], whether it is tried without others only (but for the constant)
+    """
+
+    shapes: list[tuple[Shape, ...]]
+    prior: Floats
+    alone: Bools
+
+    def columns(self, points: Floats) -> Floats:
+        """Return the values of every term, float64[n, t], at points[n, k]."""
+        every = []
+        for place in range(points.shape[1]):
+            used = {shapes[place] for shapes in self.shapes}
+            every.append({shape: shape_values(points[:, place], shape) for shape in used})
+        return np.stack(
+            [
+                np.prod([own[shape] for own, shape in zip(every, shapes, strict=True)], axis=0)
+                for shapes in self.shapes
+            ],
+            axis=1,
+        )
+
+
+def shape_values(x: Floats, shape: Shape) -> Floats:
+    """Return x^i log2(x)^j."""
+    i, j = shape
+    return np.asarray(x**i * np.log2(x) ** j if j else x**i, dtype=np.float64)
+
+
+def terms_of(parameters: Sequence[str]) -> Terms:
+    """Return the terms to try: for several parameters all products of their shapes."""
+    if len(parameters) == 1 and parameters[0] != CLOCK:
+        shapes = [(shape,) for shape in (*GRID, *BETWEEN)]
+    else:
+        shapes = list(product(*(_shapes(name, parameters) for name in parameters)))
+    prior = [0.0] + [PER_TERM + PER_STEP * sum(map(steps, term)) for term in shapes[1:]]
+    alone = [len(term) == 1 and term[0] in BETWEEN for term in shapes]
+    return Terms(shapes, np.array(prior), np.array(alone))
+
+
+def _shapes(name: str, parameters: Sequence[str]) -> list[Shape]:
+    if name == CLOCK:  # a part of the time follows the clock, the rest memory and network
+        return [NONE, (-1.0, 0.0)]
+    most = FEW_STEPS if len(parameters) == 2 else FEW_STEPS - 1
+    few = [shape for shape in GRID if steps(shape) <= most]
+    shared = name == "nodes" and "processes" in parameters
+    return [NONE, *([(-1.0, 0.0)] if shared else []), *few[1:]]  # fewer on a node: less to share
