@@ -29,6 +29,7 @@ SEED = 2
 """Of the draws; the widening of envelopes was chosen by those of seed 1."""
 
 NOISE = (0.005, 0.02, 0.05)
+REPETITIONS = (1, 5)
 OPEN = 1e-9
 """Low ends below this part of the truth are as good as 0."""
 
@@ -51,18 +52,19 @@ class Held(NamedTuple):
             yield f"{100 * inside.mean():.0f} % ({f'×{middle:.3g}' if middle < 1e4 else 'open'})"
 
 
-def drawn(kind: Kind, number: int) -> Held:
-    """Fit noisy points of as many laws of a kind, and hold the envelopes against them."""
-    draws = stream(SEED, f"envelope/{kind.law.__name__}")
+def drawn(kind: Kind, number: int, seed: int = SEED) -> Held:
+    """Fit noisy points of as many laws of a kind, and hold the envelopes against a further run each."""
+    draws = stream(seed, f"envelope/{kind.law.__name__}")
     lows, highs = [], []
     for _ in range(number):
         p = POINTS[draws.integers(len(POINTS))]
-        law = kind.law(float(p[-1]), draws)
-        measured = law(p) * (1 + draws.choice(NOISE) * draws.standard_normal(len(p)))
-        at = p[-1] * np.array(TIMES, dtype=np.float64)
-        low, high = fit_time(p, measured, scaling=kind.scaling).envelope(at)
-        lows.append(low / law(at))
-        highs.append(high / law(at))
+        law, noise, runs = kind.law(float(p[-1]), draws), draws.choice(NOISE), draws.choice(REPETITIONS)
+        points, at = np.repeat(p, runs), p[-1] * np.array(TIMES, dtype=np.float64)
+        measured = law(points) * (1 + noise * draws.standard_normal(len(points)))
+        further = law(at) * (1 + noise * draws.standard_normal(len(at)))
+        low, high = fit_time(points, measured, scaling=kind.scaling).envelope(at)
+        lows.append(low / further)
+        highs.append(high / further)
     return _held(np.array(lows), np.array(highs), 1.0)
 
 

@@ -1,11 +1,11 @@
 """How far predictions are off beyond the points, beside Extra-P: ``python -m benchmarks.extrapolation``.
 
-python -m benchmarks.extrapolation                                         ours alone
-python -m benchmarks.extrapolation --extrap venv/bin/python                an interpreter that has Extra-P
-python -m benchmarks.extrapolation --extrap ... --page docs/reference/scaling.md     into its place in the page
+python -m benchmarks.extrapolation                                                 ours alone
+python -m benchmarks.extrapolation --extrap venv/bin/python                        beside Extra-P
+python -m benchmarks.extrapolation --extrap ... --page docs/reference/scaling.md   the same, into its place
 
-Laws are drawn (seeded) and measured with relative, normal noise; both tools get the same measurements, repetitions and
-all. Extra-P 4.2.5 runs its default modelers; for strong scaling it is given P T(P), as it advises.
+Laws are drawn (seeded) and measured with relative, normal noise; both tools get the same measurements,
+repetitions and all. Extra-P 4.2.5 runs its default modelers; for strong scaling it is given P T(P).
 """
 
 from __future__ import annotations

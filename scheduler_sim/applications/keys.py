@@ -12,7 +12,17 @@ from scheduler_sim.applications.draw import DRAWS
 from scheduler_sim.applications.spread import SpreadKeys
 from scheduler_sim.config.keys import Keys
 from scheduler_sim.config.problem import Location, Problem, found, one_of
-from scheduler_sim.config.value import Flag, Name, Percent, Positive, Text, Title, between, choice
+from scheduler_sim.config.value import (
+    Flag,
+    Name,
+    Percent,
+    Positive,
+    PositiveCount,
+    Text,
+    Title,
+    between,
+    choice,
+)
 from scheduler_sim.energy.layer_keys import EnergyKeys
 
 OWN, OFFERED, POWERS_OF_TWO = "own", "offered", "powers_of_two"
@@ -45,6 +55,11 @@ class TypeKeys(Keys):
     )
     edits: list[dict[str, Any]] = Field(
         default=[], description="what-ifs, as [edits of a profile](profile.md#edits), after the profile's own"
+    )
+    problem_size: Positive | None = Field(
+        default=None,
+        description="size of its jobs' problem, for a profile that depends on it, instead of the profile's;"
+        " a column `problem_size` of the trace states that of each job and comes first",
     )
     checkpoint: CheckpointKeys | None = Field(
         default=None, description="how its jobs write checkpoints; by default they write none"
@@ -84,6 +99,10 @@ class TypesKeys(Keys):
         default=OFFERED,
         description="offered: a type with a profile is moldable, on all numbers of nodes that it offers;"
         " powers_of_two: on those of them; own: it runs on as many as the trace says",
+    )
+    clocks: dict[Name, PositiveCount] = Field(
+        default={},
+        description="clock of each module, kHz, for profiles that depend on it; by default the profile's own",
     )
     floor: Annotated[float, between(0, 1)] | None = Field(
         default=None, description="efficiency below which no size is offered, instead of the profiles' own"
@@ -159,7 +178,11 @@ def _types(keys: TypesKeys) -> Iterator[Problem]:
 
 def _profile(one: TypeKeys, where: Location) -> Iterator[Problem]:
     if one.profile is None:
-        for name, given in (("component", one.component), ("edits", one.edits)):
+        for name, given in (
+            ("component", one.component),
+            ("edits", one.edits),
+            ("problem_size", one.problem_size),
+        ):
             if given:
                 yield Problem((*where, name), "found without a profile; allowed: beside profile")
     elif one.ratios is not None:

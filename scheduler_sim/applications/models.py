@@ -225,14 +225,22 @@ class Models:
         """Whether some type may run on other numbers of nodes than the trace has."""
         return any(one is not None and one.offers_sizes for one in self.scalings)
 
-    def time_ratio(self, type_number: int, module: str, origin: str, nodes: int) -> float:
+    @property
+    def types_by_problem(self) -> NDArray[np.bool_]:
+        """bool[types]: whether the run times of a type depend on the size of a component's problem."""
+        scalings = [self.scaling(number) for number in range(len(self.type_names))]
+        return np.array([one is not None and one.by_problem for one in scalings], bool)
+
+    def time_ratio(
+        self, type_number: int, module: str, origin: str, nodes: int, problem: float | None = None
+    ) -> float:
         """Return run time on so many nodes of a module / of the module of origin; NaN where it cannot run.
 
         Raises InputError if the type has no ratio for the origin, where the trace says that it ran.
         """
         types, scaling = self.keys.applications, self.scaling(type_number)
         if scaling is not None:
-            return scaling.ratio(nodes, module, origin)
+            return scaling.ratio(nodes, module, origin, problem)
         if types is None or type_number == NO_TYPE:
             return 1.0
         kind = types.types[type_number]

@@ -13,8 +13,10 @@ from scheduler_sim.applications.keys import OWN, POWERS_OF_TWO, ModelsKeys, Type
 from scheduler_sim.config.problem import Location, Problem, found, one_of
 from scheduler_sim.config.yaml_file import read_yaml
 from scheduler_sim.errors import InputError
+from scheduler_sim.scaling.parameters import SIZE
 
 if TYPE_CHECKING:
+    from scheduler_sim.arrays import Floats, Ints
     from scheduler_sim.scaling.modular_profile import ModularProfile
     from scheduler_sim.scaling.profile import Profile
 
@@ -26,50 +28,63 @@ class Scaling:
     ----------
     profile : with what-ifs or without
     sizes : those offered besides the trace's own, one of the words of ``TypesKeys.sizes``
+    clocks : of modules, kHz, for a profile that depends on them
 
-    Results are kept: the components of a trace ask for few sizes on few modules.
+    Results are kept: the components of a trace ask for few sizes on few modules. ``problem`` is the size of a
+    component's problem, None = the usual one of its profile.
     """
 
-    def __init__(self, profile: Profile, sizes: str) -> None:
+    def __init__(self, profile: Profile, sizes: str, clocks: Mapping[str, int] | None = None) -> None:
         self.profile, self.sizes = profile, sizes
+        self._khz = {name.lower(): khz for name, khz in (clocks or {}).items()}
         self.offers_sizes = sizes != OWN and profile.scaling == "strong"
         self.is_moved = set(profile.speeds) < set((profile.measured or profile).speeds)
-        self._measured: dict[tuple[int, str], float] = {}
-        self._times: dict[tuple[int, str], float] = {}
-        self._offered: dict[tuple[str, int], tuple[list[int], list[float]]] = {}
+        self._measured: dict[tuple[int, str, float | None], float] = {}
+        self._times: dict[tuple[int, str, float | None], float] = {}
+        self._offered: dict[tuple[str, int, float | None], tuple[list[int], list[float]]] = {}
 
-    def ratio(self, nodes: int, module: str, origin: str) -> float:
+    @property
+    def by_problem(self) -> bool:
+        """Whether run times depend on the size of the problem."""
+        return SIZE in self.profile.depends_on
+
+    def ratio(self, nodes: int, module: str, origin: str, problem: float | None = None) -> float:
         """Return run time of a component's own size on a module / in the trace; NaN where it cannot run.
 
         At the trace's own point it is 1, unless there are what-ifs.
         Raises InputError if the profile does not have the module of origin, where the trace ran.
         """
         if module.lower() == origin.lower() and self.profile.measured is None:
-            self._known(nodes, origin)
+            self._known(nodes, origin, problem)
             return 1.0
         name = _spelt(self.profile.speeds, module)
         if name is None or (nodes > self.profile.sizes.most and module.lower() != origin.lower()):
             return np.nan
-        if (nodes, name) not in self._times:
-            self._times[nodes, name] = float(self.profile.relative_time(nodes, name))
-        return self._times[nodes, name] / self._known(nodes, origin)
+        if (nodes, name, problem) not in self._times:
+            self._times[nodes, name, problem] = float(self._relative(self.profile, nodes, name, problem))
+        return self._times[nodes, name, problem] / self._known(nodes, origin, problem)
 
-    def other_sizes(self, nodes: int, module: str, origin: str, most: int) -> list[tuple[int, float]]:
+    def other_sizes(
+        self, nodes: int, module: str, origin: str, most: int, problem: float | None = None
+    ) -> list[tuple[int, float]]:
         """Return the sizes offered on a module, and run time there / in the trace, without the own size."""
         name = _spelt(self.profile.speeds, module)
         if name is None or not self.offers_sizes:
             return []
-        if (name, most) not in self._offered:
-            sizes = self.profile.offered(name, most)
+        if (name, most, problem) not in self._offered:
+            sizes = self.profile.offered(name, most, problem)
             if self.sizes == POWERS_OF_TWO:
                 sizes = sizes[sizes & (sizes - 1) == 0]
-            times = self.profile.relative_time(sizes, name) if len(sizes) else np.empty(0)
-            self._offered[name, most] = sizes.tolist(), times.tolist()
-        known = self._known(nodes, origin)
-        sizes_, times_ = self._offered[name, most]
+            times = self._relative(self.profile, sizes, name, problem) if len(sizes) else np.empty(0)
+            self._offered[name, most, problem] = sizes.tolist(), times.tolist()
+        known = self._known(nodes, origin, problem)
+        sizes_, times_ = self._offered[name, most, problem]
         return [(size, time / known) for size, time in zip(sizes_, times_, strict=True) if size != nodes]
 
-    def _known(self, nodes: int, origin: str) -> float:
+    def _relative(self, profile: Profile, nodes: int | Ints, module: str, problem: float | None) -> Floats:
+        return profile.relative_time(nodes, module, problem, self._khz.get(module.lower()))
+
+    def _known(self, nodes: int, origin: str, problem: float | None) -> float:
         """Relative run time where the trace ran: of the profile before what-ifs."""
         measured = self.profile.measured or self.profile
         name = _spelt(measured.speeds, origin)
@@ -78,9 +93,9 @@ class Scaling:
                 f"{found(origin)} as the module of the trace's run times, for which the profile of"
                 f" {measured.app} has no speed; {one_of(list(measured.speeds), origin)}"
             )
-        if (nodes, name) not in self._measured:
-            self._measured[nodes, name] = float(measured.relative_time(nodes, name))
-        return self._measured[nodes, name]
+        if (nodes, name, problem) not in self._measured:
+            self._measured[nodes, name, problem] = float(self._relative(measured, nodes, name, problem))
+        return self._measured[nodes, name, problem]
 
 
 def _spelt(speeds: Mapping[str, float], module: str) -> str | None:
@@ -128,7 +143,12 @@ def _read(
         return one, None, [Problem((*where, "component"), str(error))]
     if types.floor is not None:
         profile = replace(profile, sizes=replace(profile.sizes, floor=types.floor))
-    scaling = Scaling(profile, types.sizes)
+    if one.problem_size is not None:
+        if SIZE not in profile.depends_on:
+            said = f"{found(one.problem_size)} for a profile that does not depend on the size; allowed: none"
+            return one, None, [Problem((*where, "problem_size"), said)]
+        profile = replace(profile, size=one.problem_size)
+    scaling = Scaling(profile, types.sizes, types.clocks)
     return one.model_copy(update={"profile": data}), scaling, []
 
 

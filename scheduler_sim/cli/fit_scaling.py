@@ -136,14 +136,19 @@ def _write(learnt: Learnt, out: Path, *, force: bool) -> list[Path]:
     from scheduler_sim.output.rule import check_place
     from scheduler_sim.output.whole import whole_file
     from scheduler_sim.report.look import PICTURE, save_png
-    from scheduler_sim.report.scaling_figures import fit_figure, tree_figure
+    from scheduler_sim.report.scaling_figures import fit_figure, slices_figure, tree_figure
     from scheduler_sim.scaling.profile_file import PROFILE, profile_text
 
     profile = learnt.profile
     title = f"{profile.app}: {profile.scaling} scaling"
     counted, labels = learnt.points.counted, learnt.labels()
-    fits = {f"{labels[name]}: {learnt.judged[name].word}": fit for name, fit in learnt.fits.items()}
-    pictures = {out.with_suffix(".png"): fit_figure(fits, title, counted)}
+    heads = {name: f"{labels[name]}: {learnt.judged[name].word}" for name in learnt.fits}
+    parameters = learnt.points.parameters
+    if len(parameters) == 1:
+        figure = fit_figure({heads[name]: fit for name, fit in learnt.fits.items()}, title, counted)
+    else:
+        figure = slices_figure({heads[name]: fit for name, fit in learnt.fits.items()}, title, counted)
+    pictures = {out.with_suffix(".png"): figure}
     if rows := learnt.tree_rows():
         processes, measured = learnt.tree_columns()
         pictures[out.with_name(f"{out.stem}-tree.png")] = tree_figure(

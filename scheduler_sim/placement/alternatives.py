@@ -31,7 +31,12 @@ class Alternative(NamedTuple):
 
 
 def alternatives(
-    system: System, models: Models | None, asked: tuple[Partition, ...], type_number: int, nodes: int
+    system: System,
+    models: Models | None,
+    asked: tuple[Partition, ...],
+    type_number: int,
+    nodes: int,
+    problem: float | None = None,
 ) -> tuple[Alternative, ...]:
     """Return the alternatives of a component, the one it prefers first; there is at least one.
 
@@ -41,6 +46,7 @@ def alternatives(
     type_number : its type of application.
     nodes : that it asks for; looked at only for a type with a profile, whose own size comes before the
         others in each partition, those rising.
+    problem : size of its problem, None = the usual one of its type.
 
     Raises
     ------
@@ -50,10 +56,10 @@ def alternatives(
         return tuple(Alternative(partition) for partition in asked)
     origin, scaling = models.origin(asked[0].module), models.scaling(type_number)
     if models.chooses_modules or (scaling is not None and scaling.is_moved):
-        asked = _fastest_first(system, models, type_number, origin, nodes) or asked[:1]
+        asked = _fastest_first(system, models, type_number, origin, nodes, problem) or asked[:1]
     found = []
     for partition in asked:
-        time = models.time_ratio(type_number, partition.module, origin, nodes)
+        time = models.time_ratio(type_number, partition.module, origin, nodes, problem)
         if scaling is None:
             change = UNCHANGED if np.isnan(time) else models.conversion(origin, partition.module)
             found.append(Alternative(partition, time, change))
@@ -62,17 +68,17 @@ def alternatives(
             found.append(Alternative(partition, time))
             found += [
                 Alternative(partition, other, nodes=size)
-                for size, other in scaling.other_sizes(nodes, partition.module, origin, most)
+                for size, other in scaling.other_sizes(nodes, partition.module, origin, most, problem)
             ]
     return tuple(found)
 
 
 def _fastest_first(
-    system: System, models: Models, type_number: int, origin: str, nodes: int
+    system: System, models: Models, type_number: int, origin: str, nodes: int, problem: float | None
 ) -> tuple[Partition, ...]:
     """One partition a module that the type runs on, the shortest run time first, else in their order."""
     names = [module.name for module in system.modules]
-    times = [models.time_ratio(type_number, name, origin, nodes) for name in names]
+    times = [models.time_ratio(type_number, name, origin, nodes, problem) for name in names]
     return tuple(_partition_of(system, name) for name in names_in_order(names, times))
 
 

@@ -12,6 +12,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from scheduler_sim.applications.conversion import UNCHANGED, converted_nodes, scaled
@@ -26,6 +27,7 @@ from scheduler_sim.placement.shared import demands
 from scheduler_sim.placement.slurm_requests import SlurmRequests
 from scheduler_sim.system.node_resources import THOUSANDTHS
 from scheduler_sim.system.system import Partition, System
+from scheduler_sim.workload.carried import CARRIED
 from scheduler_sim.workload.table import Workload
 
 if TYPE_CHECKING:
@@ -45,6 +47,9 @@ REASONS = (
     "resources",
 )
 """Why a placement can never run; the first that holds is given."""
+
+PROBLEM_SIZE = f"{CARRIED}problem_size"
+"""Column of a trace with the size of each job's problem, for types whose profile depends on it."""
 
 LIMITS = ("max_nodes", "min_nodes", "max_time")
 
@@ -153,24 +158,24 @@ class CandidatePlacements:
         )
 
     def _lists(self) -> tuple[list[tuple[Alternative, ...]], Ints]:
-        """The alternatives of each spelling of partitions, type and, where it scales, size, and whose."""
+        """The alternatives of each spelling of partitions, type and, where it scales, request, and whose."""
         types = self.type_number
-        sizes = self._scaled_sizes(types)
+        requests, of_request = self._scaled_requests(types)
         if self.models is not None and self.models.chooses_modules:
             asked, codes = [(self.system.default_partition,)], np.zeros(len(self.rows), dtype=np.int64)
         else:
             asked, codes = parse_once(self.workload, self.rows, "partition", self._partitions_for)
-        kinds, largest = int(types.max(initial=0)) + 1, int(sizes.max(initial=0)) + 1
-        spelt = (codes * kinds + types) * largest + sizes
+        kinds, many = int(types.max(initial=0)) + 1, len(requests)
+        spelt = (codes * kinds + types) * many + of_request
         if len(spelt) and spelt.min() == spelt.max():
             keys, which = spelt[:1], np.zeros(len(spelt), dtype=np.int64)
         else:
             keys, which = np.unique(spelt, return_inverse=True)
         lists = []
         for number, key in enumerate(keys.tolist()):
-            (text, type_number), nodes = divmod(key // largest, kinds), key % largest
+            (text, type_number), (nodes, problem) = divmod(key // many, kinds), requests[key % many]
             try:
-                lists.append(alternatives(self.system, self.models, asked[text], type_number, nodes))
+                lists.append(alternatives(self.system, self.models, asked[text], type_number, nodes, problem))
             except InputError as error:
                 row = int(self.rows[np.flatnonzero(which == number)[0]])
                 raise error_at(self.workload, row, "partition", str(error)) from None
@@ -199,11 +204,27 @@ class CandidatePlacements:
             raise error_at(self.workload, int(self.rows[without[0]]), "app", str(error)) from None
         return types
 
-    def _scaled_sizes(self, types: Ints) -> Ints:
-        """The nodes of those components on which their alternatives depend; of others ``AS_ASKED``."""
+    def _scaled_requests(self, types: Ints) -> tuple[list[tuple[int, float | None]], Ints]:
+        """The nodes and problem sizes on which alternatives depend, and which each component has.
+
+        Those of types that do not scale are ``AS_ASKED`` and None; so is a size that is not stated.
+        """
         if self.models is None or not self.models.scalings:
-            return np.full(len(types), AS_ASKED, dtype=np.int64)
-        return np.where(self.models.scaled_types[types], self._column("nodes", self.rows), AS_ASKED)
+            return [(AS_ASKED, None)], np.zeros(len(types), dtype=np.int64)
+        nodes = np.where(self.models.scaled_types[types], self._column("nodes", self.rows), AS_ASKED)
+        problems, of_problem = self._problems(self.models.types_by_problem[types])
+        pairs, of_pair = np.unique(nodes * len(problems) + of_problem, return_inverse=True)
+        requests = [(pair // len(problems), problems[pair % len(problems)]) for pair in pairs.tolist()]
+        return requests, of_pair.reshape(-1)
+
+    def _problems(self, depends: Bools) -> tuple[list[float | None], Ints]:
+        """The problem sizes that the trace states, and which each component has; None = not stated."""
+        column = self.workload.carried.get(PROBLEM_SIZE)
+        if column is None or not depends.any():
+            return [None], np.zeros(len(depends), dtype=np.int64)
+        stated = pd.to_numeric(column, errors="coerce").to_numpy(dtype=np.float64)[self.rows]
+        sizes, of_size = np.unique(np.where(depends & (stated >= 1), stated, np.nan), return_inverse=True)
+        return [None if np.isnan(size) else size for size in sizes.tolist()], of_size.reshape(-1)
 
     def plain_requests(self) -> tuple[Ints, Ints, Ints] | None:
         """Nodes, run time (s) and time limit (s), where all ask for one partition and nothing is against any.

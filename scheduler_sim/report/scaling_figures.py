@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from scheduler_sim.scaling.fitting import Fit
+    from scheduler_sim.scaling.fitting import Fit, Slice
 
 AHEAD = 16
 """Times the largest P measured to which curves are drawn."""
@@ -40,6 +40,24 @@ def fit_figure(fits: Mapping[str, Fit], title: str, counted: str = "processes") 
     fits : by what to call the factor or phase, at least one; title : of the page
     counted : what P is a number of
     """
+    return _figure([(name, counted, fit) for name, fit in fits.items()], title)
+
+
+def slices_figure(fits: Mapping[str, Fit], title: str, counted: str = "processes") -> Figure:
+    """Draw each fit of several parameters along each of them, the others held.
+
+    Parameters as of ``fit_figure``.
+    """
+    panels: list[tuple[str, str, Fit | Slice]] = []
+    for name, fit in fits.items():
+        for parameter in fit.parameters:
+            along = fit.along(parameter)
+            words = counted if parameter == "processes" else parameter.replace("_khz", ", kHz")
+            panels.append((f"{name}\n{along.where}", words, along))
+    return _figure(panels, title)
+
+
+def _figure(fits: Sequence[tuple[str, str, Fit | Slice]], title: str) -> Figure:
     across = min(len(fits), WIDEST)
     down = -(-len(fits) // across)
     with look():
@@ -47,28 +65,28 @@ def fit_figure(fits: Mapping[str, Fit], title: str, counted: str = "processes") 
         panels = figure.subplots(down, across, squeeze=False)
         for panel in panels.flat[len(fits) :]:
             panel.set_visible(False)
-        floor = min(_floor(fit) for fit in fits.values())
-        for (name, fit), panel in zip(fits.items(), panels.flat, strict=False):
+        floor = min(_floor(fit) for _, _, fit in fits)
+        for (name, counted, fit), panel in zip(fits, panels.flat, strict=False):
             _fit(panel, plain(name).replace("_", " "), fit, floor, counted)
-        readings = any(fit.by_reading(fit.processes) for fit in fits.values())
-        level = next(iter(fits.values())).level
+        readings = any(fit.by_reading(fit.processes) for _, _, fit in fits)
+        level = fits[0][2].level
         figure.legend(handles=_keys(level, readings), loc="outside lower center", ncols=3, fontsize=8.5)
         figure.suptitle(plain(title), x=0.01, ha="left", fontsize=12, fontweight="bold")
     return figure
 
 
-def _range(fit: Fit) -> np.ndarray:
+def _range(fit: Fit | Slice) -> np.ndarray:
     return np.geomspace(fit.processes.min(), AHEAD * fit.processes.max(), 200)
 
 
-def _floor(fit: Fit) -> float:
+def _floor(fit: Fit | Slice) -> float:
     """Return the efficiency at which the axes may begin, a multiple of 0.1; the same in all panels."""
     low = min(float(fit.envelope(_range(fit))[0].min()), float(fit.values.min()))
     lowest: float = max(np.floor(10 * low - 0.3) / 10, 0.0)
     return lowest
 
 
-def _fit(panel: Axes, name: str, fit: Fit, floor: float, counted: str) -> None:
+def _fit(panel: Axes, name: str, fit: Fit | Slice, floor: float, counted: str) -> None:
     p, last = _range(fit), float(fit.processes.max())
     panel.set_xscale("log")
     low, high = fit.envelope(p)

@@ -1,6 +1,6 @@
 """Expanding components into run times at the sizes and on the modules that their applications can use.
 
-Components that share application, module and nodes have the same choices, and run times in the same
+Components that share application, module, nodes and problem size have the same choices, and run times in the same
 proportions; so choices are worked out once for each such kind, and every component takes its kind's.
 """
 
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,6 +44,14 @@ class Expansion:
     limit: Ints
 
 
+class _Machine(NamedTuple):
+    """Modules by name, their nodes, and their clocks, kHz; None = the usual one of each profile."""
+
+    modules: tuple[str, ...]
+    most_nodes: tuple[int, ...]
+    khz: tuple[int | None, ...]
+
+
 @dataclass(frozen=True)
 class _Choices:
     """The choices of k kinds of component, one after the other; ``ratio`` is over the own run time."""
@@ -64,6 +73,8 @@ def expand(
     run: Ints,
     limit: Ints,
     sizes: Sequence[int] | None = None,
+    problem: Floats | None = None,
+    khz: Sequence[int] | None = None,
 ) -> Expansion:
     """Expand components by the profiles of their applications.
 
@@ -74,6 +85,8 @@ def expand(
     module, nodes : int64[n], where the trace has it; nodes >= 1
     run, limit : int64[n], s, as in the trace
     sizes : numbers of nodes to offer where a profile allows them; None = every size that it offers
+    problem : float64[n], size of the problem of each, NaN = the usual one of its profile
+    khz : clock of each module, for profiles that depend on it; None = the usual one of each profile
 
     The limit is scaled like the run time, so the user's overestimation stays. The own size is offered on
     the other modules as well: for a weak scaling application it is the only one. A component on a
@@ -88,9 +101,15 @@ def expand(
         return Expansion(
             np.zeros(1, dtype=np.int64), nothing.astype(np.int16), nothing.astype(np.int32), nothing, nothing
         )
-    key = ((app + 1) * len(modules) + module) * (int(nodes.max(initial=0)) + 1) + nodes
+    problem = np.full(len(app), np.nan) if problem is None else problem
+    known, of_problem = np.unique(problem, return_inverse=True)
+    key = ((app + 1) * len(known) + of_problem) * len(modules) + module
+    key = key * (int(nodes.max(initial=0)) + 1) + nodes
     _, example, kind = np.unique(key, return_index=True, return_inverse=True)
-    choices = _choices(profiles, modules, most_nodes, app[example], module[example], nodes[example], sizes)
+    machine = _Machine(tuple(modules), tuple(most_nodes), tuple(khz or [None] * len(modules)))
+    choices = _choices(
+        profiles, machine, app[example], module[example], nodes[example], sizes, problem[example]
+    )
 
     count = np.diff(choices.first)[kind]
     first = np.concatenate(([0], np.cumsum(count)))
@@ -124,21 +143,23 @@ def _scaled(seconds: Ints, owner: Ints, ratio: Floats) -> Floats:
 
 def _choices(
     profiles: Sequence[Profile],
-    modules: Sequence[str],
-    most_nodes: Sequence[int],
+    machine: _Machine,
     app: Ints,
     module: Ints,
     nodes: Ints,
     sizes: Sequence[int] | None,
+    problem: Floats,
 ) -> _Choices:
-    """Work out the choices of kinds (app, module, nodes), sorted by app."""
+    """Work out the choices of kinds (app, problem, module, nodes), sorted by these."""
     blocks = []
     for a in np.unique(app):
-        own = app == a
-        if a == RIGID:
-            blocks.append((module[own, None], nodes[own, None], np.ones((own.sum(), 1))))
-        else:
-            blocks.append(_of_profile(profiles[a], modules, most_nodes, module[own], nodes[own], sizes))
+        for size in np.unique(problem[app == a]):
+            own = np.flatnonzero((app == a) & ((problem == size) | (np.isnan(problem) & np.isnan(size))))
+            if a == RIGID:
+                blocks.append((module[own, None], nodes[own, None], np.ones((len(own), 1))))
+            else:
+                stated = None if np.isnan(size) else float(size)
+                blocks.append(_of_profile(profiles[a], machine, module[own], nodes[own], sizes, stated))
     exists = [np.isfinite(ratio) for _, _, ratio in blocks]
     count = np.concatenate([mask.sum(axis=1) for mask in exists])
     flat = [
@@ -154,29 +175,30 @@ def _choices(
 
 def _of_profile(
     profile: Profile,
-    modules: Sequence[str],
-    most_nodes: Sequence[int],
+    machine: _Machine,
     module: Ints,
     nodes: Ints,
     sizes: Sequence[int] | None,
+    problem: float | None,
 ) -> tuple[Ints, Ints, Floats]:
     """Return tables [kind, choice] of module, nodes and ratio, the own point first; NaN = not offered."""
     known = np.full(len(nodes), np.nan)
-    for m, name in enumerate(modules):
+    for m, name in enumerate(machine.modules):
         if name in profile.speeds and (module == m).any():
-            known[module == m] = profile.relative_time(nodes[module == m], name)
+            known[module == m] = profile.relative_time(nodes[module == m], name, problem, machine.khz[m])
     columns = [(module[:, None], nodes[:, None], np.ones((len(nodes), 1)))]
-    for m, name in enumerate(modules):
+    for m, name in enumerate(machine.modules):
         if name not in profile.speeds:
             continue
-        here = module == m
-        same = profile.relative_time(nodes, name) / known
-        same[here | (nodes > most_nodes[m]) | (nodes > profile.sizes.most)] = np.nan
-        offered = profile.offered(name, most_nodes[m])
+        here, most = module == m, machine.most_nodes[m]
+        same = profile.relative_time(nodes, name, problem, machine.khz[m]) / known
+        same[here | (nodes > most) | (nodes > profile.sizes.most)] = np.nan
+        offered = profile.offered(name, most, problem)
         offered = offered if sizes is None else offered[np.isin(offered, sizes)]
         others = np.empty((len(nodes), 0))
         if len(offered):
-            others = profile.relative_time(offered, name)[None, :] / known[:, None]
+            there = profile.relative_time(offered, name, problem, machine.khz[m])
+            others = there[None, :] / known[:, None]
             others[offered[None, :] == nodes[:, None]] = np.nan  # the own size stands before them
         table = np.concatenate([same[:, None], others], axis=1)
         size = np.concatenate([nodes[:, None], np.broadcast_to(offered, (len(nodes), len(offered)))], axis=1)

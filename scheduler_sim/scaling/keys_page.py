@@ -66,6 +66,7 @@ def _curves() -> str:
 def _curve(kind: type[Curve]) -> str:
     fit = " ".join(str(getattr(kind, "fitted", kind).__doc__).split("\n\n")[0].split())
     of = ", ".join(f"`{name}`" for name in kind.INPUTS)
+    of += ", and of other parameters" if kind.OTHERS else ""
     gives = f"Gives {_article(kind)} of {of}."
     rows = [_row(name, info, kind) for name, info in kind.model_fields.items()]
     told = f"Fit: {fit}" if hasattr(kind, "fitted") else "Fit: each part by itself."

@@ -14,6 +14,7 @@ from scheduler_sim.scaling.fitting import ErrorTable, Fit, Goodness, fit_factor,
 from scheduler_sim.scaling.fitting.goodness import FITS_WELL
 from scheduler_sim.scaling.fitting.points import Points
 from scheduler_sim.scaling.names import FACTORS, HIERARCHY, leaves
+from scheduler_sim.scaling.parameters import CLOCK, PROCESSES, SIZE
 from scheduler_sim.scaling.profile import Profile
 from scheduler_sim.scaling.profile_file import profile_dict, profile_of
 from scheduler_sim.scaling.profile_keys import ProvenanceKeys
@@ -83,7 +84,7 @@ def learn(
     Parameters
     ----------
     points : as read; scaling : strong or weak, of the runs measured
-    module, ranks_per_node : where they ran
+    module, ranks_per_node : where they ran; clock and problem size of the profile are the largest measured
     source : for people; reading, weights : see ``fit_factor``
     holdout : points of the largest P that a second fit does without, and is then held against
 
@@ -132,17 +133,36 @@ def learn(
     else:
         raise InputError("found no points; allowed: efficiencies or times at one number of processes or more")
     notes += [warning for fit in fits.values() for warning in fit.warnings]
-    at = points.processes
+    at, others = _fitted_ranges(points)
     judged = {name: goodness(fit) for name, fit in fits.items()}
     doubts = [f"{name}: {how.text(points.counted)}" for name, how in judged.items() if how.word != FITS_WELL]
-    provenance = ProvenanceKeys(
-        source=source, fitted=[float(at.min()), float(at.max())], notes=[*doubts, *notes]
+    provenance = ProvenanceKeys(source=source, fitted=list(at), others=others, notes=[*doubts, *notes])
+    clock = others.get(CLOCK)
+    profile = Profile(
+        app,
+        scaling,
+        model,
+        ranks_per_node,
+        1,
+        {module: 1.0},
+        nominal_khz=1 if clock is None else int(clock[1]),
+        size=others[SIZE][1] if SIZE in others else None,
+        provenance=provenance,
     )
-    profile = Profile(app, scaling, model, ranks_per_node, 1, {module: 1.0}, provenance=provenance)
     _, problems = profile_of(profile_dict(profile))
     if problems:  # a name that no profile can have
         raise InputError("; ".join(map(str, problems)))
     return Learnt(profile, points, fits, judged, validation, broken, tuple(notes))
+
+
+def _fitted_ranges(points: Points) -> tuple[tuple[float, ...], dict[str, tuple[float, float]]]:
+    """Return least and largest P, nothing where there is none, and those of other parameters by name."""
+    every = {}
+    for place, name in enumerate(points.parameters):
+        series = (*points.efficiencies.values(), *points.times.values())
+        values = np.concatenate([one.points[:, place] for one in series])
+        every[name] = (float(values.min()), float(values.max()))
+    return every.pop(PROCESSES, ()), every
 
 
 def _arranged(curves: Mapping[str, Curve]) -> Tree:

@@ -7,6 +7,7 @@ from scheduler_sim.scaling.fitting import Fit
 from scheduler_sim.scaling.fitting.fit import label_of
 from scheduler_sim.scaling.fitting.goodness import WORST_FIRST
 from scheduler_sim.scaling.learn import Learnt
+from scheduler_sim.scaling.parameters import CLOCK, PROCESSES
 
 AHEAD = (2, 8)
 """Multiples of the largest P fitted at which a page predicts."""
@@ -18,9 +19,8 @@ OTHERS = 3
 def learnt_text(learnt: Learnt) -> str:
     """Return how good the fits are, curves, predictions, intervals, envelopes, and how they held."""
     profile, counted = learnt.profile, learnt.points.counted
-    low, high = profile.provenance.fitted
     parts = [_judged(learnt)]
-    parts.append(f"{profile.app}: {profile.scaling} scaling, {low:g} to {high:g} {counted}")
+    parts.append(f"{profile.app}: {profile.scaling} scaling, {_ranges(learnt)}")
     parts.append(_fits(learnt))
     parts.append(_candidates(learnt))
     if learnt.validation is not None:
@@ -39,6 +39,15 @@ def learnt_text(learnt: Learnt) -> str:
     return "\n\n".join(parts)
 
 
+def _ranges(learnt: Learnt) -> str:
+    provenance = learnt.profile.provenance
+    said = [f"{least:g} to {most:g} {name}" for name, (least, most) in provenance.others.items()]
+    if provenance.fitted:
+        least, most = provenance.fitted
+        said.insert(0, f"{least:g} to {most:g} {learnt.points.counted}")
+    return ", ".join(said)
+
+
 def _judged(learnt: Learnt) -> str:
     """Say of each fit how good it is, the worst first."""
     labels = learnt.labels()
@@ -47,16 +56,12 @@ def _judged(learnt: Learnt) -> str:
 
 
 def _fits(learnt: Learnt) -> str:
-    largest = max(learnt.profile.provenance.fitted)
-    efficiencies = all(fit.quantity == "efficiency" for fit in learnt.fits.values())
-    heads = ["factor" if efficiencies else "", f"curve, p = {learnt.points.counted}"]
-    heads += [f"at {multiple * largest:g}" for multiple in AHEAD]
-    heads.append(f"envelope, {AHEAD[-1] * largest:g}")
+    heads, places = _places(learnt)
     labels = learnt.labels()
     rows = [heads]
     for name, fit in learnt.fits.items():
         label = labels[name] if fit.quantity == "efficiency" else f"{labels[name]}, s"
-        said = _no_model() if learnt.judged[name].no_model else _predictions(fit, largest)
+        said = _no_model() if learnt.judged[name].no_model else _predictions(fit, places)
         rows.append([label, curve_text(fit.formula), *said])
     widths = [max(len(row[i]) for row in rows) for i in range(len(heads))]
     lines = [
@@ -64,22 +69,36 @@ def _fits(learnt: Learnt) -> str:
     ]
     share = f"{100 * next(iter(learnt.fits.values())).level:.0f} %"
     foot = f"In brackets: where {share} of measurements lie if the curve is right. The envelope covers\n"
-    foot += "every reading of P, and the forms that may be right by their odds."
+    foot += "every reading of P, and the forms that may be right by their odds; of times the value is their median."
     return "\n".join([*lines, foot])
+
+
+def _places(learnt: Learnt) -> tuple[list[str], list[list[float]]]:
+    """Return the heads of the table, and where it predicts: at multiples of the largest of P and of size."""
+    efficiencies = all(fit.quantity == "efficiency" for fit in learnt.fits.values())
+    points = learnt.points
+    curve = f"curve, p = {points.counted}" if PROCESSES in points.parameters else "curve"
+    heads = ["factor" if efficiencies else "", curve]
+    ranges = {PROCESSES: learnt.profile.provenance.fitted, **learnt.profile.provenance.others}
+    places = [
+        [max(ranges[name]) * (1 if name == CLOCK else multiple) for name in points.parameters]
+        for multiple in AHEAD
+    ]
+    said = [", ".join(f"{value:g}" for value in place) for place in places]
+    return [*heads, *(f"at {words}" for words in said), f"envelope, {said[-1]}"], places
 
 
 def _no_model() -> list[str]:
     return ["no model", *[""] * len(AHEAD)]
 
 
-def _predictions(fit: Fit, largest: float) -> list[str]:
+def _predictions(fit: Fit, places: list[list[float]]) -> list[str]:
     cells = []
-    for multiple in AHEAD:
-        p = multiple * largest
-        (low,), (high,) = fit.interval(p)
-        value = f"{fit.predicted([p])[0]:.4g}"
+    for place in places:
+        (low,), (high,) = fit.interval([place])
+        value = f"{fit.predicted([place])[0]:.4g}"
         cells.append(value if low == high else f"{value} ({low:.4g} to {high:.4g})")
-    (low,), (high,) = fit.envelope(AHEAD[-1] * largest)
+    (low,), (high,) = fit.envelope([places[-1]])
     return [*cells, "as measured" if low == high else f"{low:.4g} to {high:.4g}"]
 
 

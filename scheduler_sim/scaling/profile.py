@@ -14,17 +14,19 @@ from scheduler_sim.config.problem import one_of
 from scheduler_sim.errors import InputError
 from scheduler_sim.scaling.curves import Curve
 from scheduler_sim.scaling.fitting.fit import FAR
+from scheduler_sim.scaling.parameters import CLOCK, PROCESSES, SIZE
 from scheduler_sim.scaling.profile_keys import MOST_NODES, ProvenanceKeys
 from scheduler_sim.scaling.tree import Counts, Tree
 
 
 class Reference(NamedTuple):
-    """A run that is known: seconds, nodes, module, and clock (kHz, None = nominal)."""
+    """A run that is known: seconds, nodes, module, clock (kHz, None = nominal), size (None = the usual)."""
 
     time: float
     nodes: int
     module: str
     khz: int | None = None
+    size: float | None = None
 
 
 @dataclass(frozen=True)
@@ -60,7 +62,9 @@ class Profile:
     ranks_per_node : by module, or one for all
     threads : of a process
     speeds : by module, speed of one process; modules not named cannot run it
-    beta, nominal_khz : share of the time that scales with the clock, and its clock; 0 for no reaction
+    beta, nominal_khz : share of the time that scales with the clock, and its clock; 0 for no reaction, and
+        for a model that depends on the clock itself
+    size : of the problem in its usual runs, for a model that depends on it; None = each run states its own
     sizes : at which it may run
     time_factor : what what-ifs leave of the run time, 1 = all
     measured : the profile before what-ifs, which describes runs that are known; None = this one
@@ -76,14 +80,25 @@ class Profile:
     speeds: Mapping[str, float]
     beta: float = 0.0
     nominal_khz: int = 1
+    size: float | None = None
     sizes: Sizes = field(default=Sizes())
     time_factor: float = 1.0
     measured: Profile | None = None
     provenance: ProvenanceKeys = field(default=ProvenanceKeys())
     share: float | None = None
 
-    def counts(self, nodes: ArrayLike, module: str) -> Counts:
-        """Return processes, nodes, ranks and threads, float64. InputError for a module it cannot run on."""
+    @property
+    def depends_on(self) -> tuple[str, ...]:
+        """What a model of times depends on; of a tree of efficiencies processes alone are said."""
+        return self.model.inputs if isinstance(self.model, Curve) else (PROCESSES,)
+
+    def counts(
+        self, nodes: ArrayLike, module: str, size: ArrayLike | None = None, khz: ArrayLike | None = None
+    ) -> Counts:
+        """Return processes, nodes, ranks, threads, clock (kHz) and, where known, problem size, float64.
+
+        Raises InputError for a module it cannot run on.
+        """
         if module not in self.speeds:
             raise InputError(f"{self.app}: module: found {module!r}; {one_of(list(self.speeds), module)}")
         n = np.asarray(nodes, dtype=np.float64)
@@ -91,17 +106,34 @@ class Profile:
             self.ranks_per_node if isinstance(self.ranks_per_node, int) else self.ranks_per_node[module]
         )
         threads = np.full(n.shape, float(self.threads))
-        return {"processes": ranks * threads, "nodes": n, "ranks": ranks, "threads": threads}
+        counts = {"processes": ranks * threads, "nodes": n, "ranks": ranks, "threads": threads}
+        clock = self.nominal_khz if khz is None else khz
+        for name, value in ((SIZE, self.size if size is None else size), (CLOCK, clock)):
+            if value is not None:
+                counts[name] = np.asarray(value, dtype=np.float64)
+        return counts
 
-    def relative_time(self, nodes: ArrayLike, module: str) -> Floats:
+    def relative_time(
+        self, nodes: ArrayLike, module: str, size: ArrayLike | None = None, khz: ArrayLike | None = None
+    ) -> Floats:
         """Return run times up to a factor common to all sizes and modules, float64.
 
         strong: 1 / (P GE(P)), weak: 1 / GE(P), over the speed of the module; a model of times as it is.
+
+        Parameters
+        ----------
+        size, khz : of the problem, and of the processors, for a model that depends on them; None = the usual
+
+        Raises InputError for a module it cannot run on, and where nobody says the size of the problem.
         """
-        counts = self.counts(nodes, module)
-        p = counts["processes"]
+        counts = self.counts(nodes, module, size, khz)
+        p = counts[PROCESSES]
         if isinstance(self.model, Curve):
-            time = self.model.values(p)
+            if SIZE in self.model.inputs and SIZE not in counts:
+                raise InputError(
+                    f"{self.app}: found no size of the problem; allowed: a number from 1, as size"
+                )
+            time = self.model.at(counts)
             if self.model.quantity == "work":
                 time = time / p
         else:
@@ -117,9 +149,16 @@ class Profile:
         return self.beta * self.nominal_khz / np.asarray(khz, dtype=np.float64) + (1 - self.beta)
 
     def run_times(
-        self, nodes: ArrayLike, module: str, reference: Reference, khz: int | None = None
+        self,
+        nodes: ArrayLike,
+        module: str,
+        reference: Reference,
+        khz: int | None = None,
+        size: float | None = None,
     ) -> Floats:
-        """Return seconds on so many nodes of a module, at a clock, float64.
+        """Return seconds on so many nodes of a module, at a clock, for a size of the problem, float64.
+
+        The size is the reference's where it is not stated.
 
         At the reference itself that is its time to the bit, unless the profile has what-ifs.
         Raises InputError for modules it cannot run on, and times or nodes that cannot be.
@@ -127,27 +166,37 @@ class Profile:
         if not (np.isfinite(reference.time) and reference.time > 0):
             raise InputError(f"reference: found {reference.time:g} s; allowed: a number above 0")
         known = self.measured or self
-        here = self.relative_time(nodes, module) * self.slowdown(khz)
-        there = known.relative_time(reference.nodes, reference.module) * known.slowdown(reference.khz)
+        size = reference.size if size is None else size
+        here = self.relative_time(nodes, module, size, khz) * self.slowdown(khz)
+        there = known.relative_time(reference.nodes, reference.module, reference.size, reference.khz)
+        there = there * known.slowdown(reference.khz)
         same = (
             (np.asarray(nodes) == reference.nodes)
             & (module == reference.module)
             & (khz == reference.khz)
+            & (size == reference.size)
             & (self.measured is None)
         )
         return np.where(same, reference.time, reference.time * (here / there))
 
-    def run_time(self, nodes: int, module: str, reference: Reference, khz: int | None = None) -> float:
+    def run_time(
+        self,
+        nodes: int,
+        module: str,
+        reference: Reference,
+        khz: int | None = None,
+        size: float | None = None,
+    ) -> float:
         """Return the run time at one size, s."""
-        return float(self.run_times(nodes, module, reference, khz))
+        return float(self.run_times(nodes, module, reference, khz, size))
 
-    def efficiency(self, nodes: ArrayLike, module: str) -> Floats:
+    def efficiency(self, nodes: ArrayLike, module: str, size: float | None = None) -> Floats:
         """Return the global efficiency; for a model of times, relative to its smallest size."""
         if not isinstance(self.model, Curve):
             return self.model.values(self.counts(nodes, module))
         base = self.sizes.least
         n = np.asarray(nodes, dtype=np.float64)
-        ratio = self.relative_time(base, module) / self.relative_time(n, module)
+        ratio = self.relative_time(base, module, size) / self.relative_time(n, module, size)
         return ratio * base / n if self.scaling == "strong" else ratio
 
     def factors(self, nodes: ArrayLike, module: str) -> dict[tuple[str, ...], Floats]:
@@ -156,18 +205,18 @@ class Profile:
             return {}
         return dict(self.model.walk(self.counts(nodes, module)))
 
-    def n_opt(self, module: str, most: int) -> int:
+    def n_opt(self, module: str, most: int, size: float | None = None) -> int:
         """Return the smallest of the sizes with the least run time, up to ``most`` nodes."""
         sizes = self._sizes(module, most)
-        return int(sizes[np.argmin(self.relative_time(sizes, module))])
+        return int(sizes[np.argmin(self.relative_time(sizes, module, size))])
 
-    def n_at_efficiency(self, floor: float, module: str, most: int) -> int | None:
+    def n_at_efficiency(self, floor: float, module: str, most: int, size: float | None = None) -> int | None:
         """Return the largest size with at least this efficiency, None if there is none."""
         sizes = self._sizes(module, most)
-        enough = sizes[self.efficiency(sizes, module) >= floor]
+        enough = sizes[self.efficiency(sizes, module, size) >= floor]
         return int(enough[-1]) if len(enough) else None
 
-    def offered(self, module: str, most: int) -> Ints:
+    def offered(self, module: str, most: int, size: float | None = None) -> Ints:
         """Return the sizes worth offering to a scheduler, int64, rising.
 
         Those with an efficiency of at least the floor, up to the one with the least run time. Of a weak
@@ -178,13 +227,15 @@ class Profile:
         sizes = self.sizes.up_to(most)
         if not len(sizes):
             return sizes
-        best = sizes[np.argmin(self.relative_time(sizes, module))]
-        sizes_offered: Ints = sizes[(self.efficiency(sizes, module) >= self.sizes.floor) & (sizes <= best)]
+        best = sizes[np.argmin(self.relative_time(sizes, module, size))]
+        enough = self.efficiency(sizes, module, size) >= self.sizes.floor
+        sizes_offered: Ints = sizes[enough & (sizes <= best)]
         return sizes_offered
 
-    def check(self, nodes: int, module: str) -> list[str]:
+    def check(self, nodes: int, module: str, size: float | None = None) -> list[str]:
         """Say what speaks against a prediction there: far from what was fitted, never checked."""
-        p = float(self.counts(nodes, module)["processes"])
+        counts = self.counts(nodes, module, size)
+        p = float(counts[PROCESSES])
         fitted, checked = self.provenance.fitted, self.provenance.checked_to
         if not fitted:
             return [f"{self.app}: the profile does not say what was fitted"]
@@ -197,6 +248,12 @@ class Profile:
             said.append(f"{self.app}: nothing was measured halfway to {p:g} processes")
         if p < min(fitted):
             said.append(f"{self.app}: {p:g} processes are fewer than the {min(fitted):g} that were fitted")
+        for name, (least, most) in self.provenance.others.items():
+            value = float(counts.get(name, np.array(least)))
+            if not least <= value <= most:
+                said.append(
+                    f"{self.app}: {name} {value:g} is outside the {least:g} to {most:g} that were fitted"
+                )
         return said
 
     def _sizes(self, module: str, most: int) -> Ints:

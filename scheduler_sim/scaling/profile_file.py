@@ -15,6 +15,7 @@ from scheduler_sim.output.rule import Kind
 from scheduler_sim.scaling.curves import Curve, read_curve
 from scheduler_sim.scaling.edits import accelerated, moved, with_factor, without_phase
 from scheduler_sim.scaling.modular_profile import ModularProfile, Part
+from scheduler_sim.scaling.parameters import CLOCK, PARAMETERS, PROCESSES, SIZE
 from scheduler_sim.scaling.profile import Profile, Reference, Sizes
 from scheduler_sim.scaling.profile_keys import (
     VERSION,
@@ -83,10 +84,11 @@ def _model(data: dict[str, Any], where: Location) -> tuple[Tree | Curve | None, 
     if curve is None:
         return None, problems
     allowed = ("speedup", "efficiency") if name == "speedup" else ("time", "work")
-    if curve.quantity not in allowed or len(curve.INPUTS) > 1 or curve.INPUTS[0] != "processes":
-        said = f"{curve.NAME} gives a {curve.quantity} of {', '.join(curve.INPUTS)}"
+    of = (PROCESSES,) if name == "speedup" else tuple(PARAMETERS)
+    if curve.quantity not in allowed or not set(curve.inputs) <= set(of):
+        said = f"{curve.NAME} gives a {curve.quantity} of {', '.join(curve.inputs)}"
         return None, [
-            Problem((*place, "curve"), f"{said}; allowed here: {' or '.join(allowed)} of processes")
+            Problem((*place, "curve"), f"{said}; allowed here: {' or '.join(allowed)} of {', '.join(of)}")
         ]
     return (Factor("global", curve) if name == "speedup" else curve), []
 
@@ -105,6 +107,11 @@ def _profile(
     if keys.nodes.min > keys.nodes.max:
         said = f"found {keys.nodes.min}, above max {keys.nodes.max}; allowed: min <= max"
         problems.append(Problem((*where, "nodes", "min"), said))
+    depends = model.inputs if isinstance(model, Curve) else ()
+    if CLOCK in depends and (keys.frequency is None or keys.frequency.beta):
+        said = f"found {'beta' if keys.frequency else 'none'} beside a curve that depends on {CLOCK}"
+        said += "; allowed: nominal_khz, the usual clock, without beta"
+        problems.append(Problem((*where, "frequency"), said))
     if problems:
         return None, problems
     profile = Profile(
@@ -116,13 +123,14 @@ def _profile(
         speeds=keys.modules,
         beta=keys.frequency.beta if keys.frequency else 0.0,
         nominal_khz=keys.frequency.nominal_khz if keys.frequency else 1,
+        size=keys.size,
         sizes=Sizes(keys.nodes.min, keys.nodes.max, keys.nodes.only, keys.nodes.floor),
         provenance=keys.provenance,
         share=share,
     )
     try:  # at the smallest size on each module: what a formula or a table gives there
         for module in keys.modules:
-            profile.relative_time(keys.nodes.min, module)
+            profile.relative_time(keys.nodes.min, module, 1.0 if keys.size is None else None)
     except InputError as error:
         name = next((name for name in MODELS if getattr(keys, name) is not None), MODELS[0])
         return None, [Problem((*where, name), str(error))]
@@ -206,6 +214,10 @@ def profile_dict(profile: Profile) -> dict[str, Any]:
     written["modules"] = dict(profile.speeds)
     if profile.beta:
         written["frequency"] = {"beta": profile.beta, "nominal_khz": profile.nominal_khz}
+    elif CLOCK in profile.depends_on:
+        written["frequency"] = {"nominal_khz": profile.nominal_khz}
+    if profile.size is not None:
+        written[SIZE] = profile.size
     sizes, usual = profile.sizes, NodeKeys()
     only = list(sizes.only) if isinstance(sizes.only, tuple) else sizes.only
     nodes = {"min": sizes.least, "max": sizes.most, "only": only, "floor": sizes.floor}
@@ -219,7 +231,7 @@ def profile_dict(profile: Profile) -> dict[str, Any]:
     else:
         written["speedup"] = model.to_dict()
     said = {name: getattr(profile.provenance, name) for name in type(profile.provenance).model_fields}
-    if said := {name: value for name, value in said.items() if value not in ("", [], None)}:
+    if said := {name: value for name, value in said.items() if value not in ("", [], {}, None)}:
         written["provenance"] = said
     if profile.share is not None:
         written["share"] = profile.share

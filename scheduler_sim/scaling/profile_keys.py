@@ -54,6 +54,13 @@ def _sizes(written: Any) -> str | tuple[int, ...]:
     return tuple(np.unique(sizes).tolist())
 
 
+def _range(written: Any) -> tuple[float, float]:
+    least, most = (float(value) for value in written)
+    if isinstance(written, str | dict) or not 0 < least <= most:
+        raise ValueError
+    return least, most
+
+
 RanksPerNode = Annotated[
     Any, BeforeValidator(Check("an integer >= 1, or one for each module as in {CM: 24, DAM: 48}", _by_module))
 ]
@@ -67,7 +74,9 @@ class FrequencyKeys(Keys):
     """How the clock of the processors changes the run time."""
 
     beta: Annotated[float, number(0, 1)] = Field(
-        description="share of the run time that scales with the clock; T(q) = T (beta nominal/q + 1 − beta)"
+        default=0.0,
+        description="share of the run time that scales with the clock; T(q) = T (beta nominal/q + 1 − beta)."
+        " A curve that depends on clock_khz has it already",
     )
     nominal_khz: Annotated[int, whole(1, 10**8)] = Field(description="clock of the measurements, kHz")
 
@@ -88,6 +97,9 @@ class ProvenanceKeys(Keys):
 
     source: Text = Field(default="", description="paper, table, machine, or file of points")
     fitted: list[Positive] = Field(default=[], description="least and largest number of processes fitted")
+    others: dict[Name, Annotated[tuple[float, float], BeforeValidator(Check("[least, largest]", _range))]] = (
+        Field(default={}, description="least and largest fitted of other parameters, {size: [1e4, 1e6]}")
+    )
     checked_to: Positive | None = Field(
         default=None, description="most processes at which a prediction was held against a measurement"
     )
@@ -134,6 +146,10 @@ class ComponentKeys(Keys):
         description="modules it can run on, with the speed of one of its processes relative to the others"
     )
     frequency: FrequencyKeys | None = Field(default=None, description="reaction to the clock; default: none")
+    size: Annotated[float, number(1)] | None = Field(
+        default=None,
+        description="size of the problem in its usual runs, for a curve that depends on it: of those that state none",
+    )
     nodes: NodeKeys = Field(default=NodeKeys(), description="sizes")
     efficiency: Mapping | None = Field(
         default=None, description="factors by name, each {curve: KIND, ...} or a group with compose"

@@ -13,6 +13,7 @@ from scheduler_sim.config.problem import Location, Problem, found, one_of
 from scheduler_sim.errors import InputError
 from scheduler_sim.scaling.curves import Curve, read_curve
 from scheduler_sim.scaling.names import FACTORS, may_exceed_one
+from scheduler_sim.scaling.parameters import PROCESSES
 
 COUNTS = ("processes", "nodes", "ranks", "threads")
 """What a factor may depend on; processes = ranks x threads of each."""
@@ -141,7 +142,9 @@ def _read_factor(data: dict[str, Any], name: str, where: Location) -> tuple[Tree
     curve, problems = read_curve({key: value for key, value in data.items() if key != "counts"}, where)
     if counts not in COUNTS:
         problems.append(Problem((*where, "counts"), f"{found(counts)}; {one_of(COUNTS, counts)}"))
-    if curve is not None and (curve.quantity not in ("efficiency", "speedup") or len(curve.INPUTS) > 1):
+    if curve is not None and (
+        curve.quantity not in ("efficiency", "speedup") or curve.inputs != (PROCESSES,)
+    ):
         problems.append(
             Problem((*where, "curve"), f"{curve.NAME} gives a {curve.quantity}; allowed here: an efficiency")
         )

@@ -77,6 +77,8 @@ class Curve(Keys):
     INPUTS: ClassVar[tuple[str, ...]] = ("processes",)
     EQUATION: ClassVar[str]
     SOURCE: ClassVar[str]
+    OTHERS: ClassVar[bool] = False
+    """Whether its parameters may name further inputs, of ``PARAMETERS``."""
     PARTS: ClassVar[str] = ""
     """Parameter that holds curves by name, in kinds made of others."""
 
@@ -93,7 +95,7 @@ class Curve(Keys):
     def values(self, *inputs: ArrayLike) -> Floats:
         """Return the curve's values, float64, in the unit of its quantity.
 
-        Raises InputError unless all inputs are finite numbers above 0, processes and other ``PARAMETERS`` from 1.
+        Raises InputError unless all inputs are finite numbers above 0, ``PARAMETERS`` from 1.
         """
         if len(inputs) != len(self.inputs):
             raise InputError(

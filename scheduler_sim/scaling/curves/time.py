@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, Field, field_validator
+from pydantic_core import PydanticCustomError
 
 from scheduler_sim.arrays import Floats
 from scheduler_sim.config.keys import Keys
@@ -82,6 +83,9 @@ class WeightedForm(NormalForm):
 class _Forms(Curve):
     """Curves of normal forms, which depend on processes and on what their terms name besides."""
 
+    GIVES: ClassVar[str] = "time"
+    OTHERS: ClassVar[bool] = True
+
     gives: Annotated[str, choice("time", "work")] = Field(
         default="time", description="time in s, or work: processes × s, as for a fixed problem size"
     )
@@ -139,8 +143,15 @@ class Mixture(_Forms):
     SOURCE: ClassVar[str] = "the median of models weighted by their odds, ours"
 
     forms: list[WeightedForm] = Field(
-        min_length=1, description="normal forms {weight, constant, terms}, the most probable first"
+        description="normal forms {weight, constant, terms}, the most probable first"
     )
+
+    @field_validator("forms")
+    @classmethod
+    def _one(cls, forms: list[WeightedForm]) -> list[WeightedForm]:
+        if not forms:
+            raise PydanticCustomError("allowed", "{text}", {"text": "at least one normal form"})
+        return forms
 
     def _forms(self) -> Sequence[NormalForm]:
         return self.forms

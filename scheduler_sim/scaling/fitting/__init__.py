@@ -1,7 +1,7 @@
 """Learning curves from points: fits of factors and times, how good they are, how far they can be trusted."""
 
 from scheduler_sim.scaling.fitting.factor_fit import fit_factor
-from scheduler_sim.scaling.fitting.fit import Candidate, Fit
+from scheduler_sim.scaling.fitting.fit import Candidate, Fit, Slice
 from scheduler_sim.scaling.fitting.goodness import Goodness, goodness
 from scheduler_sim.scaling.fitting.pmnf_search import fit_lost_cycles, fit_time
 from scheduler_sim.scaling.fitting.read_points import read_points
@@ -12,6 +12,7 @@ __all__ = [
     "ErrorTable",
     "Fit",
     "Goodness",
+    "Slice",
     "fit_factor",
     "fit_lost_cycles",
     "fit_time",

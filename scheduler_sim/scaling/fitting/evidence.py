@@ -42,14 +42,12 @@ class Fits:
     ----------
     terms : int64[m, k], columns
     found : float64[m, k], coefficients, all above 0
-    root : float64[m, k, k], R of the QR decomposition of the columns over the values, coefficients as they are
     error, left_out : float64[m, n], relative errors at the points, and of predicting each from the others
     chance : float64[m], logarithm of the evidence
     """
 
     terms: Ints
     found: Floats
-    root: Floats
     error: Floats
     left_out: Floats
     chance: Floats
@@ -80,9 +78,7 @@ def fitted(columns: Floats, terms: Ints, sample: Sample) -> Fits:
     rest = np.maximum(1 - (q**2).sum(axis=2), EXACT)  # 0 where only that point shows a term
     chance = log_evidence((error**2).sum(axis=1), np.log(size).sum(axis=1), terms.shape[1], sample)
     error = error / root_count
-    return Fits(
-        terms, share / scale[terms], r * scale[terms][:, None, :], error, error / rest, np.asarray(chance)
-    )
+    return Fits(terms, share / scale[terms], error, error / rest, chance)
 
 
 def scaled(columns: Floats, sample: Sample) -> tuple[Floats, Floats]:
@@ -151,7 +147,7 @@ class Predictive:
             between = (low + high) / 2
             below = self.weight @ stdtr(self.free[:, None], (between - self.middle) / width)
             low, high = np.where(below < share, between, low), np.where(below < share, high, between)
-        return np.maximum((low + high) / 2, 0)
+        return np.asarray(np.maximum((low + high) / 2, 0))
 
 
 def predictive(forms: Sequence[tuple[Floats, Floats, Floats, float]], sample: Sample) -> Predictive:
@@ -167,7 +163,7 @@ def predictive(forms: Sequence[tuple[Floats, Floats, Floats, float]], sample: Sa
         rows = here / sample.values[:, None] * np.sqrt(sample.count)[:, None]
         scale = np.sqrt((rows**2).sum(axis=0))
         scale[scale == 0] = 1
-        root = np.linalg.qr(rows / scale, mode="r")
+        _, root = np.linalg.qr(rows / scale)
         error = np.sqrt(sample.count) - rows @ found
         value = there @ found
         reach = (np.linalg.lstsq(root.T, (there / scale).T, rcond=1e-12)[0] ** 2).sum(axis=0)

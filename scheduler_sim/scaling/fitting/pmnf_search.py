@@ -23,7 +23,7 @@ from scheduler_sim.scaling.fitting.search import CONSTANT, FEWEST, searched
 from scheduler_sim.scaling.fitting.shapes import NONE, Terms, terms_of
 from scheduler_sim.scaling.parameters import PROCESSES
 
-POSSIBLE, MOST = 1e-3, 400
+POSSIBLE, MOST = 1e-4, 400
 """Odds, over the most probable form, below which one has no part in what is predicted; and most that have."""
 
 LEAST_PART, MOST_PARTS = 0.01, 30
@@ -78,7 +78,7 @@ def fit_time(
 
 def _candidates(sample: Sample, parameters: Sequence[str], gives: str) -> list[Candidate]:
     """Return the forms whose coefficients are all above 0, the most probable first."""
-    terms = terms_of(parameters)
+    terms = terms_of(tuple(parameters))
     fits = searched(terms, sample.points, sample)
     chance = np.concatenate([fit.chance for fit in fits])
     odds = np.exp(chance - chance.max())

@@ -2,25 +2,32 @@
 
 Of one parameter all forms of up to two terms are tried. Of several there are millions, so only the ``WIDTH``
 most probable forms get a further term; which it may be is seen from what each column explains of the errors
-that are left, all at once.
+that are left, all at once. A term that was the best alone need not be one of the best three: each of the most
+probable forms then has its terms exchanged one by one, as long as that finds a more probable one.
 """
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import numpy as np
 
 from scheduler_sim.arrays import Bools, Floats, Ints
 from scheduler_sim.scaling.fitting.evidence import Fits, fitted, log_evidence, scaled
+from scheduler_sim.scaling.fitting.regression import EXACT
 from scheduler_sim.scaling.fitting.sample import Sample
 from scheduler_sim.scaling.fitting.shapes import Terms
 
 CONSTANT = 0
 
-WIDTH = 120
+WIDTH = 80
 """Forms that get a further term, with and without a constant each."""
 
 LOOKED_AT = 1500
 """Of the forms that come of that, those that are looked at, the most probable."""
+
+EXCHANGED, ROUNDS = 20, 6
+"""Forms whose terms are exchanged, and how often at most."""
 
 FEWEST = 5
 """Points below which Extra-P's authors warn, too; a second term takes as many."""
@@ -49,16 +56,15 @@ def searched(terms: Terms, points: Floats, sample: Sample) -> list[Fits]:
             break
         for place, base in enumerate(bases):
             forms, chance = _extended(rows, base, terms, sample)
+            if points.shape[1] > 1 and number > 1:
+                forms, chance = _exchanged(rows, forms, chance, terms, sample)
             found.append((forms, chance))
             many = len(terms.shapes) if points.shape[1] == 1 else WIDTH
             bases[place] = forms[:many][~terms.alone[forms[:many]].any(axis=1)]
     best = max(float(chance[np.isfinite(chance)].max(initial=-np.inf)) for _, chance in found)
     likely = [forms[chance > best - DOUBTFUL] for forms, chance in found]
     fits = [fitted(columns, forms, sample) for forms in likely if len(forms)]
-    return [
-        Fits(f.terms, f.found, f.root, f.error, f.left_out, f.chance - terms.prior[f.terms].sum(axis=1))
-        for f in fits
-    ]
+    return [replace(fit, chance=fit.chance - terms.prior[fit.terms].sum(axis=1)) for fit in fits]
 
 
 def _extended(rows: Floats, bases: Ints, terms: Terms, sample: Sample) -> tuple[Ints, Floats]:
@@ -72,10 +78,10 @@ def _extended(rows: Floats, bases: Ints, terms: Terms, sample: Sample) -> tuple[
         return np.empty((0, bases.shape[1] + 1), dtype=np.int64), np.empty(0)
     target = np.sqrt(sample.count)
     q, r = np.linalg.qr(np.moveaxis(rows[:, bases], 0, 1))
-    shadow = np.einsum("bnk,nt->bkt", q, rows)
-    along = np.einsum("bnk,n->bk", q, target)
+    shadow = np.swapaxes(q, 1, 2) @ rows
+    along = target @ q
     left = np.maximum((rows**2).sum(axis=0) - (shadow**2).sum(axis=1), 0)
-    more = target @ rows - np.einsum("bkt,bk->bt", shadow, along)
+    more = target @ rows - (along[:, None, :] @ shadow)[:, 0]
     possible = (left > 1e-12 * sample.measurements) & (more > 0) & _may_join(bases, terms)
     share = np.divide(more, left, out=np.zeros_like(more), where=possible)
     between = sample.measurements - (along**2).sum(axis=1)[:, None] - share * more
@@ -84,8 +90,8 @@ def _extended(rows: Floats, bases: Ints, terms: Terms, sample: Sample) -> tuple[
     chance = log_evidence(np.maximum(between, 0), size, bases.shape[1] + 1, sample)
     chance = chance - terms.prior[bases].sum(axis=1)[:, None] - terms.prior
     chance[~possible] = -np.inf
-    best = np.argsort(-chance, axis=None, kind="stable")[: max(LOOKED_AT * bases.shape[1], chance.shape[1])]
-    base, term = np.divmod(best[np.isfinite(chance.flat[best])], chance.shape[1])
+    best = _largest(chance.ravel(), max(LOOKED_AT * bases.shape[1], chance.shape[1]))
+    base, term = np.divmod(best, chance.shape[1])
     before = along[base] - shadow[base, :, term] * share[base, term][:, None]
     above = (np.linalg.solve(r[base], before[..., None])[..., 0] > 0).all(axis=1)
     base, term = base[above], term[above]
@@ -93,6 +99,34 @@ def _extended(rows: Floats, bases: Ints, terms: Terms, sample: Sample) -> tuple[
     _, first = np.unique(forms @ (chance.shape[1] ** np.arange(forms.shape[1])), return_index=True)
     first = np.sort(first)
     return forms[first], chance[base, term][first]
+
+
+def _exchanged(
+    rows: Floats, forms: Ints, chance: Floats, terms: Terms, sample: Sample
+) -> tuple[Ints, Floats]:
+    """Exchange terms of the most probable forms, one at a time, until none becomes more probable."""
+    for _ in range(ROUNDS):
+        if not len(forms):
+            break
+        best, shorter = chance[0], forms[:EXCHANGED]
+        places = range(1 if (shorter[0] == CONSTANT).any() else 0, forms.shape[1])
+        bases = np.unique(np.concatenate([np.delete(shorter, k, axis=1) for k in places]), axis=0)
+        more, of_more = _extended(rows, bases, terms, sample)
+        every, first = np.unique(np.concatenate([forms, more]), axis=0, return_index=True)
+        of_every = np.concatenate([chance, of_more])[first]
+        order = np.argsort(-of_every, kind="stable")[:LOOKED_AT]
+        forms, chance = every[order], of_every[order]
+        if chance[0] <= best + EXACT:
+            break
+    return forms, chance
+
+
+def _largest(values: Floats, number: int) -> Ints:
+    """Return the places of the largest finite values, the largest first."""
+    places = np.flatnonzero(np.isfinite(values))
+    if len(places) > number:
+        places = places[values[places] >= np.partition(values[places], -number)[-number]]
+    return places[np.argsort(-values[places], kind="stable")]
 
 
 def _may_join(bases: Ints, terms: Terms) -> Bools:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 from itertools import product
 
 import numpy as np
@@ -20,7 +21,7 @@ NONE: Shape = (0.0, 0.0)
 I_SET = sorted({n / 4 for n in range(13)} | {n / 3 for n in range(10)})
 J_SET = (0.0, 1.0, 2.0)
 GRID: list[Shape] = [(i, j) for i in I_SET for j in J_SET]
-"""Powers in quarters and thirds up to 3, as Extra-P, and logarithms up to the second, as Calotoiu et al. 2013."""
+"""Powers in quarters and thirds up to 3, as Extra-P, and logarithms to the second, as Calotoiu et al. 2013."""
 
 BETWEEN: list[Shape] = [
     (n / 20, 0.0) for n in range(1, 61) if min(abs(n / 20 - power) for power in I_SET) > 1e-6
@@ -38,6 +39,7 @@ FEW_STEPS = 3
 """Most steps of a shape where several parameters multiply the number of terms."""
 
 
+@cache
 def steps(shape: Shape) -> float:
     """Return how far exponents are from plain ones: halves are nearer than thirds and quarters."""
     i, j = shape
@@ -63,17 +65,12 @@ class Terms:
 
     def columns(self, points: Floats) -> Floats:
         """Return the values of every term, float64[n, t], at points[n, k]."""
-        every = []
-        for place in range(points.shape[1]):
-            used = {shapes[place] for shapes in self.shapes}
-            every.append({shape: shape_values(points[:, place], shape) for shape in used})
-        return np.stack(
-            [
-                np.prod([own[shape] for own, shape in zip(every, shapes, strict=True)], axis=0)
-                for shapes in self.shapes
-            ],
-            axis=1,
-        )
+        columns = np.ones((len(points), len(self.shapes)))
+        for place, x in enumerate(points.T):
+            used = [shapes[place] for shapes in self.shapes]
+            values = {shape: shape_values(x, shape) for shape in set(used)}
+            columns *= np.stack([values[shape] for shape in used], axis=1)
+        return columns
 
 
 def shape_values(x: Floats, shape: Shape) -> Floats:
@@ -82,8 +79,10 @@ def shape_values(x: Floats, shape: Shape) -> Floats:
     return np.asarray(x**i * np.log2(x) ** j if j else x**i, dtype=np.float64)
 
 
-def terms_of(parameters: Sequence[str]) -> Terms:
+@cache
+def terms_of(parameters: tuple[str, ...]) -> Terms:
     """Return the terms to try: for several parameters all products of their shapes."""
+    shapes: list[tuple[Shape, ...]]
     if len(parameters) == 1 and parameters[0] != CLOCK:
         shapes = [(shape,) for shape in (*GRID, *BETWEEN)]
     else:
