@@ -31,7 +31,7 @@ from scheduler_sim.streams import stream
 SEED = 26
 """Of the draws; nothing was chosen by them."""
 
-NAMES = ("processes", "size", "nodes")
+NAMES = ("processes", "size", "threads")
 MARKS = re.compile(r"(<!-- extrapolation: .*? -->\n).*?(<!-- end extrapolation -->)", re.DOTALL)
 
 

@@ -72,7 +72,7 @@ def test_times_are_told_in_seconds_as_the_file_names_them(cli, tmp_path):
     assert done.out.startswith("run time fits well: points predicted from the others are 2.5 % off")
     assert "1 to 32 nodes" in done.out
     (row,) = (line for line in done.out.splitlines() if line.startswith("run time, s"))
-    assert "(930.2 + 50.2 p) / p  64.74 (59.7 to 69.78)" in row
+    assert "(930.2 + 50.2 p) / p  65.79 (60.39 to 69.08)" in row
     assert "x processes" not in done.out
 
 

@@ -99,7 +99,7 @@ def test_extra_ps_text(tmp_path):
     assert points.times["sweep"].values.tolist() == [11, 10, 10, 10, 10]
     assert points.times["receive"].processes.tolist() == [64, 128, 256, 512, 1024]
     assert "metric time of time, visits" in points.notes
-    assert any("median" in note for note in points.notes)
+    assert any("up to 3 repetitions a point: their mean counts" in note for note in points.notes)
 
 
 def test_extra_ps_json_lines_are_the_same_points(tmp_path):
@@ -161,11 +161,16 @@ WRONG = {
     "processes,transfer\n4,\n": ":2: transfer: found '' at 4 processes",
     "processes,transfer\n4,1.2\n": ":2: transfer: found 1.2 at 4 processes; allowed: an efficiency up to 1",
     "processes,transfer\n4,98\n": "say --percent",
-    "processes,transfer\n4,0.9\n8,0.8\n4,0.9\n": ":4: transfer: found 4 processes twice, first on line 2",
     "processes,time\n4,-1\n": ":2: time: found -1 at 4 processes",
     "Number of processes;4;8\nSpeedup;1;2\n": "found no efficiencies",
     "Number of processes;4;8\nLoad balance;99\n": ":2: found 2 fields; allowed: 3",
-    "PARAMETER p q\nPOINTS 1 2\nDATA 1\nDATA 2\n": "found the parameters p, q; allowed: one",
+    "PARAMETER p q\nPOINTS 1 2\nDATA 1\n": "found the parameters p, q; allowed of several: processes",
+    "PARAMETER p n\nPOINTS 1 2 3\nDATA 1\n": ":2: found 3 numbers; allowed: 2 for each of POINTS",
+    "PARAMETER p procs\nPOINTS 1 2\nDATA 1\n": "found the parameters p, procs; allowed: each once",
+    "p,size,transfer\n4,1000,0.9\n": "found transfer of 2 parameters; allowed: time, or one parameter",
+    "p,size,time\n4,0,0.9\n": ":2: time: found 0 size; allowed: a number from 1",
+    "p,size,time\n4,big,0.9\n": ":2: found 'big' size; allowed: a number from 1",
+    "p,procs,time\n4,4,0.9\n": "found the parameters processes, processes; allowed: each once",
     "PARAMETER p\nPOINTS 4\nDATA 1\nDATA 2\n": ":4: found DATA line 2 of time; allowed: 1, as POINTS",
     "PARAMETER p\nPOINTS 4 x\nDATA 1\n": ":2: found 'x'; allowed: numbers",
     "PARAMETER p\nPOINTS 4\nDAT 1\n": ":3: found 'DAT'",
@@ -173,7 +178,8 @@ WRONG = {
     "PARAMETER p\nPOINTS 4\n": "found no DATA",
     "PARAMETER p\nPOINTS 4\nMETRIC a\nDATA 1\nMETRIC b\nDATA 1\n": "found the metrics a, b",
     '{"params": {"p": 4}}\n': ':1: found \'{"params"',
-    '{"params": {"p": 4, "n": 2}, "value": 3}\n': "one parameter",
+    '{"params": {"p": 4, "n": 2}, "value": 3}\n{"params": {"p": 4}, "value": 3}\n': ":2: found",
+    '{"params": {}, "value": 3}\n': "the same parameters on every line",
     "{\n": ":1: found '{'",
 }
 
@@ -203,3 +209,41 @@ def test_nothing_measured_twice_holds_out(tmp_path):
     points = read_points(write(tmp_path, "p,time\n4,3\n8,4\n"))
     with pytest.raises(InputError, match="holdout: found run times"):
         learn(points, "a", scaling="weak", module="CM", holdout=1)
+
+
+def test_rows_of_the_same_point_are_repetitions(tmp_path):
+    points = read_points(write(tmp_path, "processes,transfer,time\n4,0.9,10\n8,0.8,6\n4,0.7,12\n"))
+    sample = points.times["time"].sample
+    assert (sample.values.tolist(), sample.count.tolist()) == ([11, 6], [2, 1])
+    assert sample.noise == pytest.approx(np.sqrt(2) / 11)
+    assert points.efficiencies["transfer"].values == pytest.approx([0.8, 0.8])
+    assert points.decimals is None
+    assert points.notes == (
+        "up to 2 repetitions a point: their mean counts; they lie 13 to 18 % apart (standard deviation)",
+    )
+
+
+SEVERAL = {
+    "points.csv": "processes,size,time\n16,1000,3\n16,2000,5\n32,1000,4\n16,1000,3.5\n",
+    "points.txt": "PARAMETER p\nPARAMETER n\nPOINTS (16 1000) (16 2000) (32 1000)\nDATA 3 3.5\nDATA 5\nDATA 4\n",
+    "points.jsonl": "".join(
+        json.dumps({"params": {"p": p, "n": n}, "value": value}) + "\n"
+        for p, n, value in ((16, 1000, 3), (16, 2000, 5), (32, 1000, 4), (16, 1000, 3.5))
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SEVERAL)
+def test_several_parameters(name, tmp_path):
+    points = read_points(write(tmp_path, SEVERAL[name], name))
+    sample = points.times["time"].sample
+    assert points.parameters == ("processes", "size")
+    assert sample.points.tolist() == [[16, 1000], [16, 2000], [32, 1000]]
+    assert (sample.values.tolist(), sample.count.tolist()) == ([3.25, 5, 4], [2, 1, 1])
+
+
+def test_nodes_are_p_where_no_column_has_processes(tmp_path):
+    points = read_points(write(tmp_path, "nodes,size,time\n1,10,3\n2,10,5\n"))
+    assert (points.parameters, points.counted) == (("processes", "size"), "nodes")
+    both = read_points(write(tmp_path, "nodes,p,time\n1,10,3\n2,20,5\n"))
+    assert (both.parameters, both.counted) == (("nodes", "processes"), "processes")

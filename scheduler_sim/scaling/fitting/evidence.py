@@ -53,18 +53,17 @@ class Fits:
     chance: Floats
 
 
-def fitted(columns: Floats, terms: Ints, sample: Sample) -> Fits:
+def fitted(rows: Floats, scale: Floats, terms: Ints, sample: Sample) -> Fits:
     """Fit forms, and keep those whose coefficients are all above 0.
 
     With a coefficient held at 0 a form is one of the smaller ones, so nothing is lost.
 
     Parameters
     ----------
-    columns : float64[n, t], the values of every term over the values measured
+    rows, scale : of every term, as ``scaled`` returns them
     terms : int64[m, k]
     """
     root_count = np.sqrt(sample.count)
-    rows, scale = scaled(columns, sample)
     x = np.moveaxis(rows[:, terms], 0, 1)
     q, r = np.linalg.qr(x)
     size = np.abs(np.diagonal(r, axis1=1, axis2=2))
@@ -82,10 +81,15 @@ def fitted(columns: Floats, terms: Ints, sample: Sample) -> Fits:
 
 
 def scaled(columns: Floats, sample: Sample) -> tuple[Floats, Floats]:
-    """Return the columns with a mean square of 1, a measurement counting as one, and their scale."""
-    scale = np.sqrt((sample.count[:, None] * columns**2).sum(axis=0) / sample.measurements)
+    """Return columns over the values measured with a mean square of 1 a measurement, and their scale.
+
+    ``columns``, float64[n, t], the values of every term.
+    """
+    rows = columns * (np.sqrt(sample.count) / sample.values)[:, None]
+    scale = np.sqrt(np.einsum("nt,nt->t", rows, rows) / sample.measurements)
     scale[scale == 0] = 1  # log2 p of one process alone
-    return columns / scale * np.sqrt(sample.count)[:, None], scale
+    rows /= scale
+    return rows, scale
 
 
 def log_evidence(between: Floats, log_size: Floats, k: int, sample: Sample) -> Floats:

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from scheduler_sim.arrays import Bools, Floats, Ints
+from scheduler_sim.arrays import Floats, Ints
 from scheduler_sim.scaling.fitting.evidence import Fits, fitted, log_evidence, scaled
 from scheduler_sim.scaling.fitting.regression import EXACT
 from scheduler_sim.scaling.fitting.sample import Sample
@@ -26,7 +26,7 @@ WIDTH = 80
 LOOKED_AT = 1500
 """Of the forms that come of that, those that are looked at, the most probable."""
 
-EXCHANGED, ROUNDS = 20, 6
+EXCHANGED, ROUNDS = 8, 4
 """Forms whose terms are exchanged, and how often at most."""
 
 FEWEST = 5
@@ -35,8 +35,8 @@ FEWEST = 5
 MOST_TERMS = 4
 """Besides a constant, with several parameters; with one two."""
 
-DOUBTFUL = 10.0
-"""Logarithm of the odds against a form with which it is left out."""
+FITTED = 400
+"""Forms with as many terms that are fitted at last, the most probable."""
 
 
 def searched(terms: Terms, points: Floats, sample: Sample) -> list[Fits]:
@@ -46,24 +46,27 @@ def searched(terms: Terms, points: Floats, sample: Sample) -> list[Fits]:
     ----------
     points : float64[n, k]; sample : what was measured there, or that times P
     """
-    columns = terms.columns(points) / sample.values[:, None]
-    rows, _ = scaled(columns, sample)
+    rows, scale = scaled(terms.columns(points), sample)
     most = 2 if points.shape[1] == 1 else MOST_TERMS
-    found = [(np.array([[CONSTANT]]), np.array([np.inf]))]
+    found = [np.array([[CONSTANT]])]
     bases = [np.empty((1, 0), dtype=np.int64), np.array([[CONSTANT]])]
+    best = -np.inf
+    together = int((~terms.alone).sum())
     for number in range(1, most + 1):
         if len(sample.values) < (3 if number == 1 else 2 * number + 1):
             break
+        before = best
         for place, base in enumerate(bases):
-            forms, chance = _extended(rows, base, terms, sample)
+            forms, chance = _extended(rows[:, : None if number == 1 else together], base, terms, sample)
             if points.shape[1] > 1 and number > 1:
-                forms, chance = _exchanged(rows, forms, chance, terms, sample)
-            found.append((forms, chance))
+                forms, chance = _exchanged(rows[:, :together], forms, chance, terms, sample)
+            found.append(forms)
+            best = max(best, float(chance.max(initial=-np.inf)))
             many = len(terms.shapes) if points.shape[1] == 1 else WIDTH
-            bases[place] = forms[:many][~terms.alone[forms[:many]].any(axis=1)]
-    best = max(float(chance[np.isfinite(chance)].max(initial=-np.inf)) for _, chance in found)
-    likely = [forms[chance > best - DOUBTFUL] for forms, chance in found]
-    fits = [fitted(columns, forms, sample) for forms in likely if len(forms)]
+            bases[place] = forms[~terms.alone[forms].any(axis=1)][:many]
+        if number > 1 and best == before:  # a further term makes no form more probable
+            break
+    fits = [fitted(rows, scale, forms[:FITTED], sample) for forms in found if len(forms)]
     return [replace(fit, chance=fit.chance - terms.prior[fit.terms].sum(axis=1)) for fit in fits]
 
 
@@ -82,13 +85,15 @@ def _extended(rows: Floats, bases: Ints, terms: Terms, sample: Sample) -> tuple[
     along = target @ q
     left = np.maximum((rows**2).sum(axis=0) - (shadow**2).sum(axis=1), 0)
     more = target @ rows - (along[:, None, :] @ shadow)[:, 0]
-    possible = (left > 1e-12 * sample.measurements) & (more > 0) & _may_join(bases, terms)
+    possible = (left > 1e-12 * sample.measurements) & (more > 0)
+    possible[:, CONSTANT] = False
+    np.put_along_axis(possible, bases, False, axis=1)
     share = np.divide(more, left, out=np.zeros_like(more), where=possible)
     between = sample.measurements - (along**2).sum(axis=1)[:, None] - share * more
     size = np.log(np.abs(np.diagonal(r, axis1=1, axis2=2))).sum(axis=1)[:, None]
     size = size + np.log(left, out=np.zeros_like(left), where=possible) / 2
     chance = log_evidence(np.maximum(between, 0), size, bases.shape[1] + 1, sample)
-    chance = chance - terms.prior[bases].sum(axis=1)[:, None] - terms.prior
+    chance = chance - terms.prior[bases].sum(axis=1)[:, None] - terms.prior[: rows.shape[1]]
     chance[~possible] = -np.inf
     best = _largest(chance.ravel(), max(LOOKED_AT * bases.shape[1], chance.shape[1]))
     base, term = np.divmod(best, chance.shape[1])
@@ -127,13 +132,3 @@ def _largest(values: Floats, number: int) -> Ints:
     if len(places) > number:
         places = places[values[places] >= np.partition(values[places], -number)[-number]]
     return places[np.argsort(-values[places], kind="stable")]
-
-
-def _may_join(bases: Ints, terms: Terms) -> Bools:
-    """Return bool[b, t], whether a term may be added to a form: none twice, and none that stands alone."""
-    joins = np.ones((len(bases), len(terms.shapes)), dtype=bool)
-    joins[:, CONSTANT] = False
-    np.put_along_axis(joins, bases, False, axis=1)
-    if (bases != CONSTANT).any():
-        joins &= ~terms.alone
-    return joins

@@ -28,9 +28,10 @@ BETWEEN: list[Shape] = [
 ]
 """Powers between those, tried as the only term: applications need not keep to simple fractions."""
 
-PER_TERM, PER_STEP = 2.5, 0.8
-"""Logarithms of the prior odds against each term, and against each step of its exponents from plain
-ones, whole, without logarithm and up to 1: costs are more often of p than of p^(3/4) log2 p or of p^3."""
+PER_TERM, PER_STEP, PER_JOIN = 2.5, 0.8, 0.5
+"""Logarithms of the prior odds against each term, against each step of its exponents from plain ones,
+whole, without logarithm and up to 1, as costs are more often of p than of p^(3/4) log2 p or of p^3, and
+against each further parameter in it."""
 
 STEPS_BETWEEN = 3.0
 """Steps of a power that is no simple fraction."""
@@ -45,7 +46,8 @@ def steps(shape: Shape) -> float:
     i, j = shape
     if shape in BETWEEN:
         return STEPS_BETWEEN + max(i - 1, 0)
-    return min(Fraction(i).limit_denominator(4).denominator - 1, 2) + j + max(abs(i) - 1, 0)
+    falls = 2 if i < 0 else 0
+    return min(Fraction(i).limit_denominator(4).denominator - 1, 2) + j + max(abs(i) - 1, 0) + falls
 
 
 @dataclass(frozen=True)
@@ -56,7 +58,7 @@ class Terms:
     ----------
     shapes : of each term, one for each parameter
     prior : float64[t], logarithm of the prior odds against each
-    alone : bool[t], whether it is tried without others only (but for the constant)
+    alone : bool[t], whether it is tried without others only (but for the constant); these stand last
     """
 
     shapes: list[tuple[Shape, ...]]
@@ -68,8 +70,9 @@ class Terms:
         columns = np.ones((len(points), len(self.shapes)))
         for place, x in enumerate(points.T):
             used = [shapes[place] for shapes in self.shapes]
-            values = {shape: shape_values(x, shape) for shape in set(used)}
-            columns *= np.stack([values[shape] for shape in used], axis=1)
+            places = {shape: k for k, shape in enumerate(dict.fromkeys(used))}
+            values = np.stack([shape_values(x, shape) for shape in places], axis=1)
+            columns *= values[:, [places[shape] for shape in used]]
         return columns
 
 
@@ -87,9 +90,28 @@ def terms_of(parameters: tuple[str, ...]) -> Terms:
         shapes = [(shape,) for shape in (*GRID, *BETWEEN)]
     else:
         shapes = list(product(*(_shapes(name, parameters) for name in parameters)))
-    prior = [0.0] + [PER_TERM + PER_STEP * sum(map(steps, term)) for term in shapes[1:]]
-    alone = [len(term) == 1 and term[0] in BETWEEN for term in shapes]
+    together = len(shapes)
+    if len(parameters) > 1:
+        shapes += _powers(shapes, parameters)
+    prior = [0.0, *map(_prior, shapes[1:])]
+    alone = [
+        place >= together or (len(term) == 1 and term[0] in BETWEEN) for place, term in enumerate(shapes)
+    ]
     return Terms(shapes, np.array(prior), np.array(alone))
+
+
+def _prior(term: tuple[Shape, ...]) -> float:
+    joined = sum(shape != NONE for shape in term) - 1
+    return PER_TERM + PER_STEP * sum(map(steps, term)) + PER_JOIN * joined
+
+
+def _powers(known: list[tuple[Shape, ...]], parameters: Sequence[str]) -> list[tuple[Shape, ...]]:
+    """Return products of powers between the shapes known, of all parameters but the clock."""
+    step = 1 if len(parameters) == 2 else 2
+    every = [(n / 20, 0.0) for n in range(step, 61, step)]
+    seen = set(known)
+    sets = [_shapes(name, parameters) if name == CLOCK else every for name in parameters]
+    return [term for term in product(*sets) if term not in seen]
 
 
 def _shapes(name: str, parameters: Sequence[str]) -> list[Shape]:
