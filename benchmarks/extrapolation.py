@@ -223,7 +223,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--draws", metavar="N", type=int, default=200, help="of a stratum of one parameter")
-    parser.add_argument("--several", metavar="N", type=int, default=60, help="of a stratum of several")
+    parser.add_argument(
+        "--several", metavar="N", type=int, default=20, help="of a stratum of two parameters; half of three"
+    )
     parser.add_argument(
         "--extrap", metavar="PYTHON", help="interpreter that has Extra-P; default: it is left out"
     )
@@ -235,9 +237,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
         sys.exit(f"{args.page}: found no place for the tables; allowed: {words}")
     found = []
     for stratum in (*ONE, *MANY):
-        number = args.draws if stratum.parameters == 1 else args.several
+        number = {1: args.draws, 2: args.several, 3: args.several // 2}[stratum.parameters]
         if number:
-            found.append(compared(stratum, number, args.extrap))
+            try:
+                found.append(compared(stratum, number, args.extrap))
+            except (RuntimeError, OSError) as error:
+                sys.exit(f"--extrap: {error}")
             if not args.page:
                 print(" | ".join(_row(found[-1], bool(args.extrap))), flush=True)
     text = "\n\n".join(tables(found))

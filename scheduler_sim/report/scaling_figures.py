@@ -28,6 +28,9 @@ WIDEST = 3
 CURVE, READINGS = COLOURS[0], (COLOURS[5], COLOURS[2], COLOURS[3])
 """Colours of the curve chosen, and of the same curve under each reading of P."""
 
+PLACES = 80
+"""P at which curves are drawn."""
+
 MOST_MARKS = 7
 STEPS = 10
 
@@ -76,11 +79,13 @@ def _figure(fits: Sequence[tuple[str, str, Fit | Slice]], title: str) -> Figure:
 
 
 def _range(fit: Fit | Slice) -> np.ndarray:
-    return np.geomspace(fit.processes.min(), AHEAD * fit.processes.max(), 200)
+    return np.geomspace(fit.processes.min(), AHEAD * fit.processes.max(), PLACES)
 
 
 def _floor(fit: Fit | Slice) -> float:
     """Return the efficiency at which the axes may begin, a multiple of 0.1; the same in all panels."""
+    if fit.quantity == "time":
+        return 0.0
     low = min(float(fit.envelope(_range(fit))[0].min()), float(fit.values.min()))
     lowest: float = max(np.floor(10 * low - 0.3) / 10, 0.0)
     return lowest

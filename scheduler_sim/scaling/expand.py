@@ -1,7 +1,7 @@
 """Expanding components into run times at the sizes and on the modules that their applications can use.
 
-Components that share application, module, nodes and problem size have the same choices, and run times in the same
-proportions; so choices are worked out once for each such kind, and every component takes its kind's.
+Components that share application, module, nodes and problem size have the same choices, and run times in
+the same proportions; so choices are worked out once for each such kind, and every component takes its kind's.
 """
 
 from __future__ import annotations

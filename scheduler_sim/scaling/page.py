@@ -69,7 +69,7 @@ def _fits(learnt: Learnt) -> str:
     ]
     share = f"{100 * next(iter(learnt.fits.values())).level:.0f} %"
     foot = f"In brackets: where {share} of measurements lie if the curve is right. The envelope covers\n"
-    foot += "every reading of P, and the forms that may be right by their odds; of times the value is their median."
+    foot += "every reading of P, and the forms that may be right by their odds, whose median is the value."
     return "\n".join([*lines, foot])
 
 

@@ -240,7 +240,8 @@ def profile_dict(profile: Profile) -> dict[str, Any]:
 
 def profile_text(profile: Profile) -> str:
     """Return the text of a profile's file, numbers to 14 significant digits: 1 − f of some is 1e-7."""
-    return yaml.safe_dump(_rounded(profile_dict(profile)), sort_keys=False, allow_unicode=True, width=100)
+    written = _rounded(profile_dict(profile))
+    return yaml.safe_dump(written, sort_keys=False, allow_unicode=True, width=100, default_flow_style=None)
 
 
 def _rounded(value: Any) -> Any:

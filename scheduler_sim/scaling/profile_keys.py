@@ -148,7 +148,7 @@ class ComponentKeys(Keys):
     frequency: FrequencyKeys | None = Field(default=None, description="reaction to the clock; default: none")
     size: Annotated[float, number(1)] | None = Field(
         default=None,
-        description="size of the problem in its usual runs, for a curve that depends on it: of those that state none",
+        description="size of the problem in its usual runs, for a curve that depends on it",
     )
     nodes: NodeKeys = Field(default=NodeKeys(), description="sizes")
     efficiency: Mapping | None = Field(

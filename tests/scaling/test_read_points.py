@@ -225,7 +225,8 @@ def test_rows_of_the_same_point_are_repetitions(tmp_path):
 
 SEVERAL = {
     "points.csv": "processes,size,time\n16,1000,3\n16,2000,5\n32,1000,4\n16,1000,3.5\n",
-    "points.txt": "PARAMETER p\nPARAMETER n\nPOINTS (16 1000) (16 2000) (32 1000)\nDATA 3 3.5\nDATA 5\nDATA 4\n",
+    "points.txt": "PARAMETER p\nPARAMETER n\nPOINTS (16 1000) (16 2000) (32 1000)\n"
+    "DATA 3 3.5\nDATA 5\nDATA 4\n",
     "points.jsonl": "".join(
         json.dumps({"params": {"p": p, "n": n}, "value": value}) + "\n"
         for p, n, value in ((16, 1000, 3), (16, 2000, 5), (32, 1000, 4), (16, 1000, 3.5))

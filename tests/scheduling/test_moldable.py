@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -429,6 +430,72 @@ def test_placements_are_those_of_the_scaling_room(case: Molded) -> None:
     there_are = choices.nodes <= np.array(list(case.modules.values()))[choices.module]
     for name in WAY:
         assert getattr(placed, name).tolist() == getattr(choices, name)[there_are].tolist()
+
+
+# --------------------------------------------------------- problems of their own, and clocks
+
+
+def by_problem(**keys: Any) -> dict[str, Any]:
+    """T = (size + 8 n) / n on n nodes: the larger the problem, the more nodes it is worth."""
+    terms = [{"c": 1, "of": {"size": [1, 0]}}, {"c": 8, "i": 1}]
+    header = {"version": 1, "app": "x", "scaling": "strong", "modules": {"A": 1.0}}
+    return {**header, "size": 8, "time": {"curve": "pmnf", "terms": terms, "gives": "work"}, **keys}
+
+
+def problems(*sizes: float) -> Workload:
+    """Jobs at once of 1 node and 100 s, of problems of these sizes; 0 = not stated."""
+    carried = pd.DataFrame({"trace_problem_size": sizes})
+    asked = jobs(*((i * 1000, 1, 100, "x") for i in range(len(sizes))))
+    return Workload(dict(asked.table.items()), asked.source, carried=carried)
+
+
+@pytest.mark.parametrize(("stated", "usual"), [({}, 8), ({"problem_size": 24}, 24)])
+def test_a_job_is_moldable_by_the_size_of_its_own_problem(stated, usual):
+    """100 s on 1 node are 100 (size / 4 + 8) / (size + 8) on 4; a size that is not stated is the type's."""
+    result = simulate(
+        FOUR,
+        problems(8, 0, 192),
+        {"placement": "earliest_end"},
+        models=Models.of(
+            applications={"types": [{"name": "x", "profile": by_problem(nodes={"floor": 0}), **stated}]}
+        ),
+    )
+    times = [int(np.ceil(100 * (size / 4 + 8) / (size + 8))) for size in (8, usual, 192)]
+    assert [end - start for _, start, end in ran(result)] == times
+
+
+def test_sizes_below_the_floor_are_not_offered_to_small_problems():
+    keys = {"types": [{"name": "x", "profile": by_problem()}], "sizes": "powers_of_two", "floor": 0.6}
+    result = simulate(
+        FOUR, problems(1, 8000), {"placement": "earliest_end"}, models=Models.of(applications=keys)
+    )
+    assert [nodes for nodes, _, _ in ran(result)] == [1, 4]
+
+
+def test_a_problem_size_is_for_profiles_that_depend_on_it():
+    with pytest.raises(ConfigError, match="does not depend on the size"):
+        Models.of(applications={"types": [{"name": "x", "profile": amdahl(), "problem_size": 8}]})
+    with pytest.raises(ConfigError, match="found without a profile"):
+        Models.of(applications={"types": [{"name": "x", "problem_size": 8}]})
+
+
+def test_a_module_at_a_lower_clock_takes_longer():
+    """T = 1 + 2 GHz / q: at 1 GHz half as long again as at the usual 2 GHz."""
+    profile = {
+        "version": 1, "app": "x", "scaling": "strong", "modules": {"A": 1.0, "B": 1.0},
+        "frequency": {"nominal_khz": 2_000_000}, "nodes": {"max": 1},
+        "time": {"curve": "pmnf", "constant": 1, "terms": [{"c": 2e6, "of": {"clock_khz": [-1, 0]}}]},
+    }  # fmt: skip
+    keys = {"types": [{"name": "x", "profile": profile}], "clocks": {"B": 1_000_000}}
+    workload = jobs((0, 1, 100, "x"), (0, 1, 100, "x"), (0, 4, 50, "rigid"))
+    keys["types"].append({"name": "rigid"})
+    result = simulate(
+        TWO,
+        workload.replace(partition=["A,B", "B", "A"]),
+        {"placement": "earliest_end"},
+        models=Models.of(applications={**keys, "reference": "A"}),
+    )
+    assert [end - start for _, start, end in ran(result)] == [100, 150, 50]
 
 
 # ------------------------------------------------------------------- sizes and P-states together

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -30,8 +31,11 @@ NOISE = (0.01, EXACT / 100)
 APART = 1e-7
 """Least part of a column, over its length, that the others must leave, to tell their coefficients apart."""
 
-HALVINGS = 40
+HALVINGS = 30
 """Of the bracket of a quantile."""
+
+LEAST_WEIGHT = 1e-3
+"""Of a part of what is predicted, over the largest; the others are left out."""
 
 
 @dataclass(frozen=True)
@@ -100,22 +104,37 @@ def log_evidence(between: Floats, log_size: Floats, k: int, sample: Sample) -> F
     between : float64[m], sum of the squares of the errors of means, times their repetitions
     log_size : float64[m], half the logarithm of |X'X|
     """
-    whole = np.logaddexp.reduce([chance for chance, _, _ in _sources(between, k, sample)])
+    whole = np.logaddexp.reduce([source.chance for source in _sources(between, k, sample)])
     return np.asarray(whole - log_size)
 
 
-def _sources(between: Floats, k: int, sample: Sample) -> Iterator[tuple[Floats, int, Floats]]:
-    """Yield log evidence, degrees of freedom and variance under each prior of the noise."""
+class _Source(NamedTuple):
+    """One prior of the noise.
+
+    ``chance``, logarithm of the evidence; ``free``, degrees of freedom; ``variance`` of a measurement, from
+    which those of coefficients follow; ``further``, variance of one more. All float64[m] but ``free``.
+    """
+
+    chance: Floats
+    free: int
+    variance: Floats
+    further: Floats
+
+
+def _sources(between: Floats, k: int, sample: Sample) -> Iterator[_Source]:
+    """Yield what each prior of the noise makes of the errors of m forms."""
     n, points = sample.measurements, len(sample.values)
     for s in NOISE:
         free = n - k + 1
-        yield _integral(n, k, between + sample.spread, s), free, (between + sample.spread + s**2) / free
+        variance = (between + sample.spread + s**2) / free
+        yield _Source(_integral(n, k, between + sample.spread, s), free, variance, variance)
     if n > points:
         repeated = np.logaddexp(*[_integral(n - points, 0, np.array(sample.spread), s) for s in NOISE])
         for s in NOISE:
             free = points - k + 1
-            alone = _integral(points, k, between, s)
-            yield alone + repeated - np.log(len(NOISE)), free, (between + s**2) / free
+            chance = _integral(points, k, between, s) + repeated - np.log(len(NOISE))
+            variance, runs = (between + s**2) / free, n / points
+            yield _Source(chance, free, variance, variance / runs + sample.noise**2 * (1 - 1 / runs))
 
 
 def _integral(n: int, k: int, squares: Floats, s: float) -> Floats:
@@ -172,16 +191,15 @@ def predictive(forms: Sequence[tuple[Floats, Floats, Floats, float]], sample: Sa
         value = there @ found
         reach = (np.linalg.lstsq(root.T, (there / scale).T, rcond=1e-12)[0] ** 2).sum(axis=0)
         sources = list(_sources(np.array((error**2).sum()), len(found), sample))
-        chance = np.array([float(one) for one, _, _ in sources])
-        for share, (_, m, variance) in zip(
-            np.exp(chance - np.logaddexp.reduce(chance)), sources, strict=True
-        ):
+        chance = np.array([float(source.chance) for source in sources])
+        shares = np.exp(chance - np.logaddexp.reduce(chance))
+        for share, source in zip(shares, sources, strict=True):
             middle.append(value)
-            width.append(np.sqrt(variance * (reach + value**2)))
-            free.append(m)
+            width.append(np.sqrt(source.variance * reach + source.further * value**2))
+            free.append(source.free)
             weight.append(odds * share)
     total = np.array(weight) / np.sum(weight)
-    kept = total > total.max() * 1e-4
+    kept = total > total.max() * LEAST_WEIGHT
     return Predictive(
         np.array(middle)[kept], np.array(width)[kept], np.array(free, dtype=float)[kept], total[kept]
     )

@@ -136,11 +136,11 @@ class Fit:
         """Return where a further measurement lies at the fit's level, whichever curve is right.
 
         Of times these are quantiles of what all normal forms predict that may be right, each by its odds
-        to the power of ``TRUST``; of efficiencies the hull of the intervals under every reading of P. Points at
-        a few times the base cannot tell them apart, while they differ wholly at a hundred times: the interval
-        covers noise, this covers the choice as well. As the truth of an efficiency may be no reading, its low end
-        falls beyond the points by P to the power of ``SLOPE``: none rises for good. A table has no curve, and
-        is not widened.
+        to the power of ``TRUST``; of efficiencies the hull of the intervals under every reading of P. Points
+        at a few times the base cannot tell them apart, while they differ wholly at a hundred times: the
+        interval covers noise, this covers the choice as well. As an efficiency may follow no reading, its low
+        end falls beyond the points by P to the power of ``SLOPE``: none rises for good. A table has no curve,
+        and is not widened.
         """
         points = self._points(at)
         if isinstance(self.formula, Pmnf):

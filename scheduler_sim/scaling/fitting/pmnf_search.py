@@ -1,4 +1,4 @@
-"""Fitting run times by performance model normal forms: the most probable, and the median of all by their odds.
+"""Fitting run times by normal forms: the most probable, and the median of all by their odds.
 
 Far out forms differ a hundredfold that a few noisy points hardly tell apart; the error of predicting each
 point from the others chooses worse than their odds, and one form alone predicts worse than the median of all.

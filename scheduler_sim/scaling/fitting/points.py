@@ -128,8 +128,8 @@ def checked(
     shape = (len(y) if y.ndim else 0, len(parameters))
     if y.ndim != 1 or not len(y) or p.shape not in (shape, shape[:1]) or p.size != np.prod(shape):
         raise InputError(
-            f"{name}: found {p.size} {' and '.join(parameters)} and {y.size} values; allowed: as many of each,"
-            " at least 1"
+            f"{name}: found {p.size} {' and '.join(parameters)} and {y.size} values;"
+            " allowed: as many of each, at least 1"
         )
     for at, value in zip(p.reshape(shape), y, strict=True):
         if problem := point_problem(name, dict(zip(parameters, at, strict=True)), float(value), quantity):

@@ -44,8 +44,9 @@ def read_points(path: str | Path, *, percent: bool = False) -> Points:
       available is left out, and said in the notes.
     - ``.txt``: Extra-P's text format; ``.jsonl``: its JSON lines.
 
-    Run times may depend on several parameters: columns ``processes``, ``nodes``, ``ranks``, ``threads``, ``size``
-    and ``clock_khz``, or as many PARAMETERs. The same point several times is repetitions: their mean counts.
+    Run times may depend on several parameters: columns ``processes``, ``nodes``, ``ranks``, ``threads``,
+    ``size`` and ``clock_khz``, or as many PARAMETERs. The same point several times is repetitions: their mean
+    counts.
 
     Raises ConfigError with every problem: file, line, column, what was found and what is allowed.
     """

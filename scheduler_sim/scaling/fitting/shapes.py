@@ -21,7 +21,7 @@ NONE: Shape = (0.0, 0.0)
 I_SET = sorted({n / 4 for n in range(13)} | {n / 3 for n in range(10)})
 J_SET = (0.0, 1.0, 2.0)
 GRID: list[Shape] = [(i, j) for i in I_SET for j in J_SET]
-"""Powers in quarters and thirds up to 3, as Extra-P, and logarithms to the second, as Calotoiu et al. 2013."""
+"""Powers in quarters and thirds up to 3, as Extra-P; logarithms to the second, as Calotoiu et al. 2013."""
 
 BETWEEN: list[Shape] = [
     (n / 20, 0.0) for n in range(1, 61) if min(abs(n / 20 - power) for power in I_SET) > 1e-6
