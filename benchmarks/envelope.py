@@ -26,7 +26,7 @@ TIMES = (2, 4, 16, 64)
 """Multiples of the largest P at which envelopes are held against the truth."""
 
 SEED = 2
-"""Of the draws; the widening of envelopes was chosen by those of seed 1."""
+"""Of the draws; how forms count in envelopes was chosen by those of seed 1."""
 
 NOISE = (0.005, 0.02, 0.05)
 REPETITIONS = (1, 5)

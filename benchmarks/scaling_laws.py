@@ -192,11 +192,11 @@ CALIBRATED = (
     Kind("two plain terms, with and without a constant", two_terms),
     Kind("one other term", other_term),
     Kind("strong scaling: serial part, communication", strong, "strong"),
+    Kind("powers that are no simple fractions", any_power),
 )
-"""Kinds for which the widening of envelopes was chosen."""
+"""Kinds by which it was chosen how forms count in envelopes."""
 
 HELD_BACK = (
-    Kind("powers that are no simple fractions", any_power),
     Kind("universal scalability law, strong scaling", usl, "strong"),
     Kind("a jump among the points", step),
     Kind("a cost that saturates", saturating),

@@ -62,6 +62,11 @@ applications:
   profile offers there, rising: those with at least the least efficiency, up to the fastest. A component
   of a heterogeneous job keeps its size, as does an application that scales weakly. Conversions are not
   for types with a profile, and policy `slurm` takes `sizes: own` alone.
+- **Problems of their own**: where a profile depends on the [size of the
+  problem](scaling.md#several-parameters), each job has its own: what a column `problem_size` of the trace
+  (a table, such as CSV or Parquet) states, else its type's `problem_size`, else the profile's `size`. The
+  sizes worth offering are worked out for that problem. `clocks` says at which clock each module runs, for
+  profiles that depend on it; the profile's nominal clock where nothing is said.
 - **Which size**: what the [strategy](policy.md) of the policy ranks first, such as `placement:
   earliest_end`; a partition's MaxTime leaves out sizes whose limit is longer. `nodes` and `module` in
   `components.parquet` have the choice, `counts` in `metrics.json` how many could choose

@@ -19,10 +19,12 @@ examples:
   scheduler-sim fit scaling configs/apps/points/prism.csv --holdout 2
   scheduler-sim fit scaling modelfactors.csv --out app.yaml --scaling weak --module CM --ranks-per-node 24
   scheduler-sim fit scaling times.jsonl --out app.yaml --scaling weak
+  scheduler-sim fit scaling sizes.csv --out app.yaml --scaling strong      processes,size,time
 
 POINTS is a CSV with a column of processes and columns of efficiencies (load_balance, serialization,
 transfer, ...) or time; a modelfactors.csv of BSC's basicanalysis; or Extra-P's text (.txt) or JSON lines
-(.jsonl). With --out, pictures are written beside the profile: how well it fits, and the tree of efficiencies.
+(.jsonl). Times may depend on several columns: processes, nodes, ranks, threads, size, clock_khz. With --out,
+pictures are written beside the profile: how well it fits, and the tree of efficiencies.
 """
 
 NOT_STATED = "CLUSTER"

@@ -56,7 +56,7 @@ def slices_figure(fits: Mapping[str, Fit], title: str, counted: str = "processes
         for parameter in fit.parameters:
             along = fit.along(parameter)
             words = counted if parameter == "processes" else parameter.replace("_khz", ", kHz")
-            panels.append((f"{name}\n{along.where}", words, along))
+            panels.append((f"{name}, {along.where}", words, along))
     return _figure(panels, title)
 
 
@@ -145,10 +145,10 @@ def _keys(level: float, readings: bool) -> list[Line2D | Patch]:
             Line2D([], [], color=colour, linestyle=dashes, linewidth=1.2, label=f"P counted as {words}")
             for words, colour, dashes in zip(("P", "∛P", "1 + log₂ P"), READINGS, DASHES[1:], strict=False)
         ]
-        keys.append(
-            Patch(facecolor="#E3E3E3", edgecolor="#AAAAAA", label=f"{100 * level:.0f} % whichever is right")
-        )
-    keys.append(Line2D([], [], color=GREY, linewidth=0.8, linestyle=(0, (2, 2)), label="largest P measured"))
+    keys.append(
+        Patch(facecolor="#E3E3E3", edgecolor="#AAAAAA", label=f"{100 * level:.0f} % whichever is right")
+    )
+    keys.append(Line2D([], [], color=GREY, linewidth=0.8, linestyle=(0, (2, 2)), label="largest measured"))
     return keys
 
 

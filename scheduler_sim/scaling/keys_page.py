@@ -69,7 +69,8 @@ def _curve(kind: type[Curve]) -> str:
     of += ", and of other parameters" if kind.OTHERS else ""
     gives = f"Gives {_article(kind)} of {of}."
     rows = [_row(name, info, kind) for name, info in kind.model_fields.items()]
-    told = f"Fit: {fit}" if hasattr(kind, "fitted") else "Fit: each part by itself."
+    without = "Fit: each part by itself." if kind.PARTS else "Fit: all forms at once, by their odds."
+    told = f"Fit: {fit}" if hasattr(kind, "fitted") else without
     return "\n".join(
         [
             f"### `{kind.NAME}`\n",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from scheduler_sim.report.look import save_png
-from scheduler_sim.report.scaling_figures import fit_figure, tree_figure
+from scheduler_sim.report.scaling_figures import PLACES, fit_figure, slices_figure, tree_figure
 from scheduler_sim.scaling.fitting import fit_factor, fit_time
 
 P = [16, 32, 64, 128, 256]
@@ -31,7 +31,7 @@ def test_fits_of_factors_show_every_reading(tmp_path):
     assert {panel.get_ylabel() for panel in shown} == {"efficiency"}
     assert {panel.get_xlabel() for panel in shown} == {"processes"}
     assert len({panel.get_ylim()[0] for panel in shown}) == 1
-    for said in ("measured", "P counted as P", "90 % whichever is right", "largest P measured"):
+    for said in ("measured", "P counted as P", "90 % whichever is right", "largest measured"):
         assert said in keys(figure)
     assert save_png(figure, tmp_path / "fit.png").read_bytes().startswith(b"\x89PNG")
 
@@ -41,8 +41,8 @@ def test_points_and_curve_are_those_of_the_fit():
     lines = fit_figure({"transfer": fit}, "app").axes[0].lines
     drawn = {len(line.get_xdata()): line for line in lines if line.get_color() in ("black", "#0072B2")}
     assert drawn[5].get_ydata().tolist() == FALLING
-    assert np.allclose(drawn[200].get_ydata(), fit.curve.values(drawn[200].get_xdata()))
-    assert drawn[200].get_xdata()[-1] == 16 * 256
+    assert np.allclose(drawn[PLACES].get_ydata(), fit.curve.values(drawn[PLACES].get_xdata()))
+    assert drawn[PLACES].get_xdata()[-1] == 16 * 256
 
 
 def test_fits_of_times_have_their_units():
@@ -72,3 +72,20 @@ def test_a_tree_has_a_row_a_factor_and_a_column_a_size(tmp_path):
     assert "right of the line: predicted" in panel.get_xlabel()
     assert save_png(figure, tmp_path / "tree.png").read_bytes().startswith(b"\x89PNG")
     assert "predicted" not in tree_figure(rows, [24, 48], 2, "app").axes[0].get_xlabel()
+
+
+def test_a_fit_of_several_parameters_has_a_panel_for_each():
+    points = np.array([[p, n] for p in (4.0, 8, 16, 32, 64) for n in (100.0, 200, 400)])
+    fit = fit_time(
+        points, 3 + points[:, 1] / points[:, 0], parameters=("processes", "size"), scaling="strong"
+    )
+    panels = slices_figure({"time: fits well": fit}, "app", "nodes").axes
+    assert [panel.get_xlabel() for panel in panels] == ["nodes", "size"]
+    assert [panel.get_title(loc="left") for panel in panels] == [
+        "time: fits well, size 400",
+        "time: fits well, processes 64",
+    ]
+    measured = [
+        line.get_xdata().tolist() for panel in panels for line in panel.lines if line.get_marker() == "o"
+    ]
+    assert measured == [[4, 8, 16, 32, 64], [100, 200, 400]]

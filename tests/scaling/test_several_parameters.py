@@ -185,3 +185,15 @@ def test_a_size_that_nobody_states_is_asked_for(tmp_path):
     profile, _ = profile_of(data)
     with pytest.raises(InputError, match="a: found no size of the problem"):
         profile.relative_time(1, "CM")
+
+
+def test_what_points_cannot_tell_is_said_and_a_parameter_that_stays_has_no_part():
+    p = 4.0 * 2 ** np.arange(6)
+    y = 3 + np.sqrt(p)
+    same = fit_time(np.stack([p, 0 * p + 100], axis=1), y, parameters=NAMES)
+    assert same.predicted([[1024, 1e6]]) == pytest.approx(35)
+    assert "size is the same at all points" in same.warnings[0]
+    together = fit_time(np.stack([p, 25 * p], axis=1), y, parameters=NAMES)
+    assert "processes and size change together" in together.warnings[0]
+    low, high = together.envelope([[1024, 100]])
+    assert high > 3 * low

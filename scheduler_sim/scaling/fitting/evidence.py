@@ -168,7 +168,8 @@ class Predictive:
         width = np.maximum(self.width, 1e-300)
         for _ in range(HALVINGS):
             between = (low + high) / 2
-            below = self.weight @ stdtr(self.free[:, None], (between - self.middle) / width)
+            with np.errstate(over="ignore"):  # of exact points the width is 0
+                below = self.weight @ stdtr(self.free[:, None], (between - self.middle) / width)
             low, high = np.where(below < share, between, low), np.where(below < share, high, between)
         return np.asarray(np.maximum((low + high) / 2, 0))
 

@@ -6,7 +6,8 @@ point from the others chooses worse than their odds, and one form alone predicts
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,9 @@ from scheduler_sim.scaling.parameters import PROCESSES
 
 POSSIBLE, MOST = 1e-4, 400
 """Odds, over the most probable form, below which one has no part in what is predicted; and most that have."""
+
+TOGETHER = 0.999
+"""Correlation of the logarithms of two parameters above which points cannot tell what each does."""
 
 LEAST_PART, MOST_PARTS = 0.01, 30
 """The same of the parts of a mixture, which a profile writes down."""
@@ -66,9 +70,12 @@ def fit_time(
     if scaling == "strong":
         work = sample.values * sample.points[:, named.index(PROCESSES)]
         gives, modelled = "work", Sample(sample.points, work, sample.count, sample.spread)
-    ranked = _candidates(modelled, named, gives)
+    steady = tuple(
+        one for one, x in zip(named, sample.points.T, strict=True) if len(named) > 1 and np.ptp(x) == 0
+    )
+    ranked = _candidates(modelled, named, steady, gives)
     curve, ties = _curve(ranked, gives), tuple(c.label for c in ranked[1:6] if c.odds >= LIKELY)
-    warnings = []
+    warnings = [*_not_told_apart(name, sample, named, steady)]
     if len(sample.values) < FEWEST:
         warnings.append(f"{name}: {len(sample.values)} points; at least {FEWEST} are wanted to choose terms")
     if ties:
@@ -76,9 +83,11 @@ def fit_time(
     return Fit(name, curve, sample, sample.count, tuple(ranked), ties, tuple(warnings), level, named)
 
 
-def _candidates(sample: Sample, parameters: Sequence[str], gives: str) -> list[Candidate]:
+def _candidates(
+    sample: Sample, parameters: tuple[str, ...], steady: tuple[str, ...], gives: str
+) -> list[Candidate]:
     """Return the forms whose coefficients are all above 0, the most probable first."""
-    terms = terms_of(tuple(parameters))
+    terms = terms_of(parameters, steady)
     fits = searched(terms, sample.points, sample)
     chance = np.concatenate([fit.chance for fit in fits])
     odds = np.exp(chance - chance.max())
@@ -112,6 +121,20 @@ def _term(c: float, shapes: Mapping[str, tuple[float, float]]) -> dict[str, Any]
     i, j = shapes.get(PROCESSES, NONE)
     others = {name: list(shape) for name, shape in shapes.items() if name != PROCESSES and shape != NONE}
     return {"c": c, "i": i, "j": j, "of": others}
+
+
+def _not_told_apart(
+    name: str, sample: Sample, parameters: Sequence[str], steady: Sequence[str]
+) -> Iterator[str]:
+    """Say of which parameters the points tell nothing, or nothing of each."""
+    varied = [
+        (one, np.log(x)) for one, x in zip(parameters, sample.points.T, strict=True) if one not in steady
+    ]
+    for one in steady:
+        yield f"{name}: {one} is the same at all points: what it does is not known, and taken as nothing"
+    for (one, x), (other, y) in combinations(varied, 2):
+        if len(x) > 1 and abs(np.corrcoef(x, y)[0, 1]) > TOGETHER:
+            yield f"{name}: {one} and {other} change together: which of them does what is not known"
 
 
 def _curve(ranked: Sequence[Candidate], gives: str) -> Curve:

@@ -83,16 +83,20 @@ def shape_values(x: Floats, shape: Shape) -> Floats:
 
 
 @cache
-def terms_of(parameters: tuple[str, ...]) -> Terms:
-    """Return the terms to try: for several parameters all products of their shapes."""
+def terms_of(parameters: tuple[str, ...], steady: tuple[str, ...] = ()) -> Terms:
+    """Return the terms to try: for several parameters all products of their shapes.
+
+    ``steady``: parameters that were the same in all measurements, of which nothing is known.
+    """
     shapes: list[tuple[Shape, ...]]
     if len(parameters) == 1 and parameters[0] != CLOCK:
         shapes = [(shape,) for shape in (*GRID, *BETWEEN)]
     else:
-        shapes = list(product(*(_shapes(name, parameters) for name in parameters)))
+        sets = [[NONE] if name in steady else _shapes(name, parameters) for name in parameters]
+        shapes = list(product(*sets))
     together = len(shapes)
     if len(parameters) > 1:
-        shapes += _powers(shapes, parameters)
+        shapes += _powers(shapes, parameters, steady)
     prior = [0.0, *map(_prior, shapes[1:])]
     alone = [
         place >= together or (len(term) == 1 and term[0] in BETWEEN) for place, term in enumerate(shapes)
@@ -105,12 +109,16 @@ def _prior(term: tuple[Shape, ...]) -> float:
     return PER_TERM + PER_STEP * sum(map(steps, term)) + PER_JOIN * joined
 
 
-def _powers(known: list[tuple[Shape, ...]], parameters: Sequence[str]) -> list[tuple[Shape, ...]]:
+def _powers(
+    known: list[tuple[Shape, ...]], parameters: Sequence[str], steady: Sequence[str]
+) -> list[tuple[Shape, ...]]:
     """Return products of powers between the shapes known, of all parameters but the clock."""
-    step = 1 if len(parameters) == 2 else 2
+    step = 1 if len(parameters) - len(steady) <= 2 else 2
     every = [(n / 20, 0.0) for n in range(step, 61, step)]
     seen = set(known)
-    sets = [_shapes(name, parameters) if name == CLOCK else every for name in parameters]
+    fixed = {name: _shapes(name, parameters) for name in parameters if name == CLOCK}
+    fixed |= {name: [NONE] for name in steady}
+    sets = [fixed.get(name, every) for name in parameters]
     return [term for term in product(*sets) if term not in seen]
 
 
