@@ -19,7 +19,7 @@ FOUR = envelope.TIMES.index(4)
 
 @pytest.mark.parametrize(
     ("kind", "number", "least"),
-    [(kind, 15, 0.73) for kind in envelope.CALIBRATED]
+    [(kind, 6, 0.6) for kind in envelope.CALIBRATED]
     + [pytest.param(kind, 100, 0.82, marks=pytest.mark.long) for kind in envelope.CALIBRATED],
     ids=lambda value: value.law.__name__ if isinstance(value, envelope.Kind) else value,
 )
@@ -35,7 +35,7 @@ def test_measured_efficiencies_that_had_no_part_in_it():
 
 
 def test_plain_truths_stay_narrow():
-    assert np.median(envelope.drawn(envelope.CALIBRATED[0], 15).width[:, FOUR]) < 1.3
+    assert np.median(envelope.drawn(envelope.CALIBRATED[0], 8).width[:, FOUR]) < 1.3
 
 
 def test_the_envelope_of_exact_points_is_the_law():

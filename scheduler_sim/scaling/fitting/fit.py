@@ -32,8 +32,8 @@ SLOPE = 0.02
 TRUST = 0.75
 """Power of their odds by which normal forms count in an envelope.
 
-Odds take every term to be one of those tried, and noise to be normal: with 1 envelopes held 70 to 94 % of runs
-drawn, with 0.6 92 to 99 % (kinds of ``benchmarks.scaling_laws.CALIBRATED``, draws of seed 1)."""
+Odds take every term to be one of those tried, and noise to be normal: with 1 envelopes held 70 to 94 % of
+runs drawn, with 0.6 92 to 99 % (kinds of ``benchmarks.scaling_laws.CALIBRATED``, draws of seed 1)."""
 
 FAR = 8
 """Times the largest fitted P beyond which a prediction is called far."""
