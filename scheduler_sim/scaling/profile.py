@@ -190,13 +190,35 @@ class Profile:
         """Return the run time at one size, s."""
         return float(self.run_times(nodes, module, reference, khz, size))
 
-    def efficiency(self, nodes: ArrayLike, module: str, size: float | None = None) -> Floats:
+    def band(
+        self,
+        nodes: ArrayLike,
+        module: str,
+        size: ArrayLike | None = None,
+        khz: ArrayLike | None = None,
+        level: float = 0.9,
+    ) -> tuple[Floats, Floats]:
+        """Return both ends within which this share of what the profile holds to be possible lies, over its
+        run time; 1 where it holds one curve.
+
+        Raises InputError as ``relative_time``.
+        """
+        if not isinstance(self.model, Curve):
+            return np.ones(np.shape(nodes)), np.ones(np.shape(nodes))
+        counts = self.counts(nodes, module, size, khz)
+        middle = self.model.at(counts)
+        low, high = self.model.band(counts, level)
+        return low / middle, high / middle
+
+    def efficiency(
+        self, nodes: ArrayLike, module: str, size: float | None = None, khz: int | None = None
+    ) -> Floats:
         """Return the global efficiency; for a model of times, relative to its smallest size."""
         if not isinstance(self.model, Curve):
             return self.model.values(self.counts(nodes, module))
         base = self.sizes.least
         n = np.asarray(nodes, dtype=np.float64)
-        ratio = self.relative_time(base, module, size) / self.relative_time(n, module, size)
+        ratio = self.relative_time(base, module, size, khz) / self.relative_time(n, module, size, khz)
         return ratio * base / n if self.scaling == "strong" else ratio
 
     def factors(self, nodes: ArrayLike, module: str) -> dict[tuple[str, ...], Floats]:
@@ -232,9 +254,9 @@ class Profile:
         sizes_offered: Ints = sizes[enough & (sizes <= best)]
         return sizes_offered
 
-    def check(self, nodes: int, module: str, size: float | None = None) -> list[str]:
+    def check(self, nodes: int, module: str, size: float | None = None, khz: int | None = None) -> list[str]:
         """Say what speaks against a prediction there: far from what was fitted, never checked."""
-        counts = self.counts(nodes, module, size)
+        counts = self.counts(nodes, module, size, khz)
         p = float(counts[PROCESSES])
         fitted, checked = self.provenance.fitted, self.provenance.checked_to
         if not fitted:

@@ -119,6 +119,11 @@ class Curve(Keys):
             raise InputError(f"curve {self.NAME}: found no {' and no '.join(missing)}, on which it depends")
         return self.values(*(counts[name] for name in self.inputs))
 
+    def band(self, counts: Mapping[str, Floats], level: float) -> tuple[Floats, Floats]:
+        """Return both ends of this share of what it holds to be possible; its value for one curve."""
+        value = self.at(counts)
+        return value, value
+
     def _value(self, *inputs: Floats) -> Floats:
         raise NotImplementedError
 

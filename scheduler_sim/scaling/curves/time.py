@@ -156,11 +156,18 @@ class Mixture(_Forms):
     def _forms(self) -> Sequence[NormalForm]:
         return self.forms
 
+    def band(self, counts: Mapping[str, Floats], level: float) -> tuple[Floats, Floats]:
+        """Return between what values forms of this share of the weight lie."""
+        return self._quantile(counts, (1 - level) / 2), self._quantile(counts, (1 + level) / 2)
+
     def _value(self, *inputs: Floats) -> Floats:
-        counts = dict(zip(self.inputs, inputs, strict=True))
-        values = np.array([form.value(counts) for form in self.forms])
+        return self._quantile(dict(zip(self.inputs, inputs, strict=True)), 0.5)
+
+    def _quantile(self, counts: Mapping[str, Floats], share: float) -> Floats:
+        own = {name: counts[name] for name in self.inputs}
+        values = np.array([form.value(own) for form in self.forms])
         weight = np.array([form.weight for form in self.forms])
-        flat = weighted_quantile(values.reshape(len(values), -1), weight, 0.5)
+        flat = weighted_quantile(values.reshape(len(values), -1), weight, share)
         return flat.reshape(values.shape[1:])
 
 
@@ -201,6 +208,16 @@ class Phases(Curve):
         counts = dict(zip(self.inputs, inputs, strict=True))
         seconds: Floats = np.sum([_seconds(curve, counts) for curve in self.phases.values()], axis=0)
         return seconds
+
+    def band(self, counts: Mapping[str, Floats], level: float) -> tuple[Floats, Floats]:
+        """Return the sums of the ends of all phases, as if all were off to the same side."""
+        ends = [(curve, curve.band(counts, level)) for curve in self.phases.values()]
+        unit = [counts[PROCESSES] if curve.quantity == "work" else 1.0 for curve, _ in ends]
+        low, high = (
+            np.sum([both[side] / one for (_, both), one in zip(ends, unit, strict=True)], axis=0)
+            for side in (0, 1)
+        )
+        return low, high
 
 
 class LostCycles(Curve):
