@@ -110,6 +110,19 @@ def step(last: float, draws: Draws) -> Law:
     return lambda p: (1 + 0.5 * term(p)) * np.where(p >= begin, 1 + height, 1)
 
 
+def broken(last: float, draws: Draws) -> Law:
+    """A plain law up to a break, and from there on another power of P, as often as not with a jump."""
+    begin, exponent = last * 2.0**-3.5, draws.uniform(0.2, 1.2)
+    jump = draws.uniform(0.7, 1.5) if draws.random() < 0.5 else 1.0
+    constant, term = _constant(draws, most=2.0), _one_of(PLAIN, begin, draws)
+
+    def law(p: Floats) -> Floats:
+        before, after = constant + term(np.minimum(p, begin)), np.maximum(p / begin, 1) ** exponent
+        return np.asarray(before * np.where(p < begin, 1.0, jump * after))
+
+    return law
+
+
 EXTRA_P = [
     *[
         (0, 1),

@@ -10,7 +10,7 @@ import numpy as np
 from scheduler_sim.arrays import Floats
 from scheduler_sim.errors import InputError
 from scheduler_sim.scaling.curves import Curve, Phases
-from scheduler_sim.scaling.fitting import ErrorTable, Fit, Goodness, fit_factor, fit_time, goodness, validated
+from scheduler_sim.scaling.fitting import ErrorTable, Fit, Goodness, fit_factor, fit_laws, goodness, validated
 from scheduler_sim.scaling.fitting.goodness import FITS_WELL
 from scheduler_sim.scaling.fitting.points import Points
 from scheduler_sim.scaling.names import FACTORS, HIERARCHY, leaves
@@ -125,7 +125,7 @@ def learn(
         if holdout:
             raise InputError("holdout: found run times; allowed: for tables of efficiencies")
         fits = {
-            s.name: fit_time(s.points, s.measured, s.name, parameters=s.parameters, scaling=scaling)
+            s.name: fit_laws(s.points, s.measured, s.name, parameters=s.parameters, scaling=scaling)
             for s in points.times.values()
         }
         curves = {name: fit.curve for name, fit in fits.items()}

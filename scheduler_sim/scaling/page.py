@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from scheduler_sim.scaling.curves import Curve
-from scheduler_sim.scaling.fitting import Fit
+from scheduler_sim.scaling.fitting import Fit, SegmentedFit
 from scheduler_sim.scaling.fitting.fit import label_of
 from scheduler_sim.scaling.fitting.goodness import WORST_FIRST
 from scheduler_sim.scaling.learn import Learnt
@@ -21,6 +21,7 @@ def learnt_text(learnt: Learnt) -> str:
     profile, counted = learnt.profile, learnt.points.counted
     parts = [_judged(learnt)]
     parts.append(f"{profile.app}: {profile.scaling} scaling, {_ranges(learnt)}")
+    parts += _breaks(learnt)
     parts.append(_fits(learnt))
     parts.append(_candidates(learnt))
     if learnt.validation is not None:
@@ -53,6 +54,18 @@ def _judged(learnt: Learnt) -> str:
     labels = learnt.labels()
     ranked = sorted(learnt.judged.items(), key=lambda item: WORST_FIRST.index(item[1].word))
     return "\n".join(f"{labels[name]} {how.text(learnt.points.counted)}" for name, how in ranked)
+
+
+def _breaks(learnt: Learnt) -> list[str]:
+    """Say where one law ends and another begins."""
+    labels = learnt.labels()
+    lines = [
+        f"{labels[name]} has a break between P={fit.between[0]:g} and P={fit.between[1]:g}: two laws,"
+        " the second beyond the points"
+        for name, fit in learnt.fits.items()
+        if isinstance(fit, SegmentedFit)
+    ]
+    return ["\n".join(lines)] if lines else []
 
 
 def _fits(learnt: Learnt) -> str:
@@ -115,7 +128,7 @@ def _candidates(learnt: Learnt) -> str:
 
 def curve_text(curve: Curve) -> str:
     """Return kind and parameters on one line: ``amdahl, linear: a0 1, f 0.9999``."""
-    if curve.NAME in ("pmnf", "table"):
+    if curve.NAME in ("pmnf", "segments", "table"):
         return label_of(curve)
     numbers = {
         name: value for name in type(curve).model_fields if isinstance(value := getattr(curve, name), float)

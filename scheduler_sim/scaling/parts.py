@@ -86,7 +86,7 @@ def _seconds(curve: Curve, counts: Counts) -> Iterator[tuple[str, str, float]]:
         yield "computation", f"{curve.computation:.4g} / p", curve.computation / p
         for name, part in curve.overheads.items():
             yield name, f"({law_of(part)}) / p", float(part.at(counts)) / p
-    elif isinstance(form := formula_of(curve), Pmnf):
+    elif isinstance(form := curve.first if isinstance(curve, Mixture) else curve, Pmnf):
         for number, term in enumerate(_terms_of_time(form), start=1):
             alone = Pmnf.of(terms=[term])
             yield f"term {number}", label_of(alone), float(alone.at(counts))
@@ -129,15 +129,6 @@ def _per_log(efficiency: float) -> float:
     return 1.0 if abs(efficiency - 1) < 1e-12 else (1 - efficiency) / -float(np.log(efficiency))
 
 
-def formula_of(curve: Curve) -> Curve:
-    """Return the curve for people to read: of a mixture the most probable form."""
-    if not isinstance(curve, Mixture):
-        return curve
-    first = curve.forms[0]
-    return Pmnf.of(constant=first.constant, terms=first.terms, gives=curve.gives)
-
-
 def law_of(curve: Curve) -> str:
     """Return how a curve grows on one line; of a mixture its most probable form, marked ``~``."""
-    form = formula_of(curve)
-    return f"~ {curve_text(form)}" if isinstance(curve, Mixture) else curve_text(form)
+    return f"~ {curve_text(curve.first)}" if isinstance(curve, Mixture) else curve_text(curve)

@@ -11,20 +11,20 @@ from scheduler_sim.scaling.curves.kind import READINGS, Curve
 from scheduler_sim.scaling.curves.machine import GatherScatter, LinearArchitecture, Roofline, Wavefront
 from scheduler_sim.scaling.curves.measured import Formula, Table
 from scheduler_sim.scaling.curves.speedup import AmdahlSpeedup, Downey, Gustafson, Usl
-from scheduler_sim.scaling.curves.time import LostCycles, Mixture, Phases, Pmnf
+from scheduler_sim.scaling.curves.time import LostCycles, Mixture, Phases, Pmnf, Segments
 
 KINDS: dict[str, type[Curve]] = {
     kind.NAME: kind
     for kind in (
-        Constant, Amdahl, Pipeline, AmdahlSpeedup, Gustafson, Usl, Downey, Pmnf, Mixture, Phases, LostCycles,
-        LinearArchitecture, GatherScatter, Wavefront, Roofline, Table, Formula,
+        Constant, Amdahl, Pipeline, AmdahlSpeedup, Gustafson, Usl, Downey, Pmnf, Mixture, Phases, Segments,
+        LostCycles, LinearArchitecture, GatherScatter, Wavefront, Roofline, Table, Formula,
     )
 }  # fmt: skip
 
 __all__ = [
     "KINDS", "READINGS", "Amdahl", "AmdahlSpeedup", "Constant", "Curve", "Downey", "Formula",
     "GatherScatter", "Gustafson", "LinearArchitecture", "LostCycles", "Mixture", "Phases", "Pipeline", "Pmnf",
-    "Roofline", "Table", "Usl", "Wavefront", "read_curve",
+    "Roofline", "Segments", "Table", "Usl", "Wavefront", "read_curve",
 ]  # fmt: skip
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
-from pydantic import BeforeValidator, Field, field_validator
+from pydantic import BeforeValidator, Field, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
 from scheduler_sim.arrays import Floats
@@ -153,6 +153,12 @@ class Mixture(_Forms):
             raise PydanticCustomError("allowed", "{text}", {"text": "at least one normal form"})
         return forms
 
+    @property
+    def first(self) -> Pmnf:
+        """The most probable form."""
+        form = self.forms[0]
+        return Pmnf.of(constant=form.constant, terms=form.terms, gives=self.gives)
+
     def _forms(self) -> Sequence[NormalForm]:
         return self.forms
 
@@ -218,6 +224,68 @@ class Phases(Curve):
             for side in (0, 1)
         )
         return low, high
+
+
+def _rising(written: Any) -> list[float]:
+    breaks = [float(value) for value in written]
+    if isinstance(written, str | dict) or any(isinstance(value, bool) for value in written):
+        raise TypeError
+    if not breaks or sorted(set(breaks)) != breaks or not 1 < breaks[0] <= breaks[-1] < np.inf:
+        raise ValueError
+    return breaks
+
+
+class Segments(Curve):
+    """Another law on either side of a break, such as where a cache or a switch no longer suffices."""
+
+    NAME: ClassVar[str] = "segments"
+    GIVES: ClassVar[str] = "time"
+    EQUATION: ClassVar[str] = "f = f_k(P) from break k − 1 up to break k; the last one for good"
+    SOURCE: ClassVar[str] = "segmented behaviour is Ilyas et al. 2017's term; how it is found is ours"
+    PARTS: ClassVar[str] = "segments"
+
+    breaks: Annotated[list[float], BeforeValidator(Check("a list of rising numbers above 1", _rising))] = (
+        Field(description="numbers of processes from which the next law holds")
+    )
+    segments: Parts = Field(description="curves by name in their order, one more than breaks")
+
+    @field_validator("segments")
+    @classmethod
+    def _alike(cls, segments: dict[str, Curve], info: ValidationInfo) -> dict[str, Curve]:
+        wanted = len(info.data.get("breaks", [])) + 1
+        said = ""
+        if wanted > 1 and len(segments) != wanted:
+            said = f"{wanted} curves, one more than breaks"
+        if len({(curve.quantity, curve.inputs) for curve in segments.values()}) > 1:
+            said = "curves that give the same, of the same"
+        if said:
+            raise PydanticCustomError("allowed", "{text}", {"text": said})
+        return segments
+
+    @property
+    def quantity(self) -> str:
+        """That of its segments."""
+        return str(next(iter(self.segments.values())).quantity)
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """What the segments depend on."""
+        return tuple(next(iter(self.segments.values())).inputs)
+
+    def band(self, counts: Mapping[str, Floats], level: float) -> tuple[Floats, Floats]:
+        """Return the ends of the segment that each place is in."""
+        own = {name: counts[name] for name in self.inputs}
+        ends = [curve.band(own, level) for curve in self.segments.values()]
+        low, high = (self._chosen(counts[PROCESSES], [both[side] for both in ends]) for side in (0, 1))
+        return low, high
+
+    def _value(self, *inputs: Floats) -> Floats:
+        counts = dict(zip(self.inputs, inputs, strict=True))
+        return self._chosen(counts[PROCESSES], [curve.at(counts) for curve in self.segments.values()])
+
+    def _chosen(self, p: Floats, values: Sequence[Floats]) -> Floats:
+        place = np.searchsorted(self.breaks, p, side="right")
+        return np.asarray(np.choose(place, values), dtype=np.float64)
 
 
 class LostCycles(Curve):

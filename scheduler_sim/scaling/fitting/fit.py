@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from scheduler_sim.arrays import Floats
-from scheduler_sim.scaling.curves import READINGS, Amdahl, Constant, Curve, Mixture, Pmnf, Table
+from scheduler_sim.scaling.curves import READINGS, Amdahl, Constant, Curve, Mixture, Pmnf, Segments, Table
 from scheduler_sim.scaling.curves.efficiency import InverseLine
 from scheduler_sim.scaling.fitting.evidence import predictive
 from scheduler_sim.scaling.fitting.regression import prediction_interval
@@ -330,6 +330,12 @@ def label_of(curve: Curve) -> str:
         return f"{curve.NAME} ({curve.reading})"
     if isinstance(curve, Pmnf):
         return pmnf_text(curve)
+    if isinstance(curve, Segments):
+        laws = [
+            label_of(part.first if isinstance(part, Mixture) else part) for part in curve.segments.values()
+        ]
+        begins = "".join(f", {law} from {at:.4g} on" for law, at in zip(laws[1:], curve.breaks, strict=True))
+        return laws[0] + begins
     return curve.NAME
 
 

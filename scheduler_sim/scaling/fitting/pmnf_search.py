@@ -7,6 +7,7 @@ point from the others chooses worse than their odds, and one form alone predicts
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
@@ -66,14 +67,11 @@ def fit_time(
         raise InputError(f"scaling: found {scaling!r}; allowed: strong, weak")
     if scaling == "strong" and PROCESSES not in named:
         raise InputError(f"{name}: found no processes; allowed: with them for strong scaling, or weak")
-    gives, modelled = "time", sample
-    if scaling == "strong":
-        work = sample.values * sample.points[:, named.index(PROCESSES)]
-        gives, modelled = "work", Sample(sample.points, work, sample.count, sample.spread)
+    gives, own = modelled(sample, named, scaling)
     steady = tuple(
         one for one, x in zip(named, sample.points.T, strict=True) if len(named) > 1 and np.ptp(x) == 0
     )
-    ranked = _candidates(modelled, named, steady, gives)
+    ranked = _candidates(own, named, steady, gives)
     curve, ties = _curve(ranked, gives), tuple(c.label for c in ranked[1:6] if c.odds >= LIKELY)
     warnings = [*_not_told_apart(name, sample, named, steady)]
     if len(sample.values) < FEWEST:
@@ -81,6 +79,14 @@ def fit_time(
     if ties:
         warnings.append(f"{name}: {len(ties)} or more other forms nearly as probable as {ranked[0].label}")
     return Fit(name, curve, sample, sample.count, tuple(ranked), ties, tuple(warnings), level, named)
+
+
+def modelled(sample: Sample, parameters: Sequence[str], scaling: str) -> tuple[str, Sample]:
+    """Return what normal forms are fitted to: times, of strong scaling processes x time, ``work``."""
+    if scaling != "strong":
+        return "time", sample
+    work = sample.values * sample.points[:, list(parameters).index(PROCESSES)]
+    return "work", replace(sample, values=work)
 
 
 def _candidates(

@@ -23,12 +23,14 @@ class Sample:
     values : float64[n], means of repetitions
     count : float64[n], how many
     spread : sum over all repetitions of the squares of their relative distances from their mean
+    apart : float64[n], the same of each point
     """
 
     points: Floats
     values: Floats
     count: Floats
     spread: float
+    apart: Floats | None = None
 
     @property
     def measurements(self) -> int:
@@ -56,4 +58,13 @@ def gathered(points: ArrayLike, values: ArrayLike) -> Sample:
     count = np.bincount(which).astype(np.float64)
     mean = np.bincount(which, weights=y) / count
     mean = np.where(count == 1, y[np.argsort(which, kind="stable")[np.cumsum(count).astype(int) - 1]], mean)
-    return Sample(unique, mean, count, float(np.sum((y / mean[which] - 1) ** 2)))
+    apart = np.bincount(which, weights=(y / mean[which] - 1) ** 2)
+    return Sample(unique, mean, count, float(np.sum((y / mean[which] - 1) ** 2)), apart)
+
+
+def part_of(sample: Sample, rows: slice) -> Sample:
+    """Return some of the points, with their own repetitions."""
+    if sample.apart is None:
+        raise ValueError("a sample that was not gathered")
+    apart = sample.apart[rows]
+    return Sample(sample.points[rows], sample.values[rows], sample.count[rows], float(apart.sum()), apart)

@@ -1,0 +1,103 @@
+"""How often fits take a break that is none, and find one that is: ``python -m benchmarks.breaks``.
+
+python -m benchmarks.breaks                                        200 draws a kind
+python -m benchmarks.breaks --page docs/reference/scaling.md       the same, into the table of the page
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from benchmarks.scaling_laws import HELD_BACK, ONE_PARAMETER, Kind, broken, knee, step
+from scheduler_sim.arrays import Floats
+from scheduler_sim.scaling.fitting import SegmentedFit, fit_laws, fit_time
+from scheduler_sim.streams import stream
+
+POINTS = (
+    2 * 2.0 ** np.arange(9),
+    16 * 2.0 ** np.arange(8),
+    4.0 * np.array([1, 2, 4, 8, 16, 24, 32, 48, 64, 96]),
+)
+"""Sets of P with enough points for a break."""
+
+SEED = 2
+"""Of the draws; the odds at which a break is taken were chosen by those of seed 1."""
+
+NOISE, REPETITIONS = (0.005, 0.02, 0.05), (1, 5)
+AHEAD = 4
+"""Multiple of the largest P at which one law and two are held against the truth."""
+
+BROKEN = (Kind("another power beyond P = last / 11, half of them with a jump", broken),)
+UNBROKEN = (*ONE_PARAMETER, *(kind for kind in HELD_BACK if kind.law not in (step, knee)))
+
+MARKS = re.compile(r"(<!-- breaks: .*? -->\n).*?(<!-- end breaks -->)", re.DOTALL)
+
+
+class Found(NamedTuple):
+    """Of each draw: whether a break was taken, and the relative errors of one law and of what was taken."""
+
+    taken: np.ndarray
+    one: Floats
+    chosen: Floats
+
+    def cells(self) -> Iterator[str]:
+        """Yield the share of breaks, and the median errors where one was taken."""
+        yield f"{100 * self.taken.mean():.1f} %"
+        for off in (self.one, self.chosen):
+            yield f"{100 * np.median(off[self.taken]):.0f} %" if self.taken.any() else ""
+
+
+def drawn(kind: Kind, number: int, seed: int = SEED) -> Found:
+    """Fit noisy points of as many laws of a kind."""
+    draws, rows = stream(seed, f"breaks/{kind.law.__name__}"), []
+    for _ in range(number):
+        p = POINTS[draws.integers(len(POINTS))]
+        law, noise, runs = kind.law(float(p[-1]), draws), draws.choice(NOISE), draws.choice(REPETITIONS)
+        points = np.repeat(p, runs)
+        measured = law(points) * (1 + noise * draws.standard_normal(len(points)))
+        fit, at = fit_laws(points, measured, scaling=kind.scaling), p[-1:] * AHEAD
+        taken = isinstance(fit, SegmentedFit)
+        one = fit_time(points, measured, scaling=kind.scaling) if taken else fit
+        rows.append((taken, *(abs(f.predicted(at)[0] / law(at)[0] - 1) for f in (one, fit))))
+    taken, one, chosen = np.array(rows).T
+    return Found(taken.astype(bool), one, chosen)
+
+
+def lines(number: int) -> Iterator[str]:
+    """Yield the rows of the table."""
+    yield f"| truth | break taken | there, one law at {AHEAD} times | two laws |"
+    yield "|---|--:|--:|--:|"
+    for words, kinds in (("none", UNBROKEN), ("a break", BROKEN)):
+        for kind in kinds:
+            yield f"| {words}: {kind.words} | {' | '.join(drawn(kind, number).cells())} |"
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Print the table, or write it into a page."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--draws", type=int, default=200, help="laws a kind; default: 200")
+    parser.add_argument("--page", help="page with a place for the table")
+    args = parser.parse_args(arguments)
+    page = Path(args.page).read_text(encoding="utf-8") if args.page else ""
+    if args.page and not MARKS.search(page):
+        words = "<!-- breaks: ... --> and <!-- end breaks -->"
+        sys.exit(f"{args.page}: found no place for the table; allowed: {words}")
+    text = "\n".join(lines(args.draws))
+    if args.page:
+        filled = MARKS.sub(lambda place: f"{place[1]}\n{text}\n\n{place[2]}", page)
+        Path(args.page).write_text(filled, encoding="utf-8")
+    else:
+        print(text)
+
+
+if __name__ == "__main__":
+    main()
