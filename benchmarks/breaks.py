@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from benchmarks.scaling_laws import HELD_BACK, ONE_PARAMETER, Kind, broken, knee, step
+from benchmarks.scaling_laws import ONE_PARAMETER, Kind, broken, saturating, usl
 from scheduler_sim.arrays import Floats
 from scheduler_sim.scaling.fitting import SegmentedFit, fit_laws, fit_time
 from scheduler_sim.streams import stream
@@ -35,7 +35,11 @@ AHEAD = 4
 """Multiple of the largest P at which one law and two are held against the truth."""
 
 BROKEN = (Kind("another power beyond P = last / 11, half of them with a jump", broken),)
-UNBROKEN = (*ONE_PARAMETER, *(kind for kind in HELD_BACK if kind.law not in (step, knee)))
+UNBROKEN = (
+    *ONE_PARAMETER,
+    Kind("universal scalability law, strong scaling", usl, "strong"),
+    Kind("a cost that saturates", saturating),
+)
 
 MARKS = re.compile(r"(<!-- breaks: .*? -->\n).*?(<!-- end breaks -->)", re.DOTALL)
 

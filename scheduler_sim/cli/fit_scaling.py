@@ -22,8 +22,8 @@ examples:
   scheduler-sim fit scaling sizes.csv --out app.yaml --scaling strong      processes,size,time
 
 POINTS is a CSV with a column of processes and columns of efficiencies (load_balance, serialization,
-transfer, ...) or time; a modelfactors.csv of BSC's basicanalysis; or Extra-P's text (.txt) or JSON lines
-(.jsonl). Times may depend on several columns: processes, nodes, ranks, threads, size, clock_khz. With --out,
+transfer, ...) or time; a modelfactors.csv of BSC's basicanalysis; or Extra-P's text (.txt), JSON (.json),
+JSON lines (.jsonl) or Talpas. Times may depend on several columns: processes, nodes, ranks, threads, size, clock_khz. With --out,
 pictures are written beside the profile: how well it fits, and the tree of efficiencies.
 """
 

@@ -7,18 +7,22 @@ import re
 from pathlib import Path
 from typing import NamedTuple
 
-from scheduler_sim.config.problem import listed
+from scheduler_sim.config.problem import Location, listed
 from scheduler_sim.errors import ConfigError
 
 
 class Measurement(NamedTuple):
-    """One value of one metric of one call path at one point, a number for each parameter."""
+    """One value of one metric of one call path at one point, a number for each parameter.
+
+    ``line`` is 0 where ``where`` says the field of a JSON file instead.
+    """
 
     line: int
     callpath: str
     metric: str
     at: tuple[float, ...]
     value: float
+    where: Location = ()
 
 
 class Measurements(NamedTuple):
@@ -92,6 +96,8 @@ def _numbers(path: Path, line: int, text: str, problems: list[str]) -> list[floa
 def read_jsonl(path: Path, text: str) -> Measurements:
     """Read lines ``{"params": {"p": 64}, "callpath": ..., "metric": ..., "value": 1.5}``.
 
+    The value may be a list, of repetitions.
+
     Raises ConfigError with every problem.
     """
     problems: list[str] = []
@@ -103,20 +109,15 @@ def read_jsonl(path: Path, text: str) -> Measurements:
         try:
             said = json.loads(line)
             params, value = said["params"], said["value"]
+            values = value if isinstance(value, list) and value else [value]
             parameters = parameters or tuple(map(str, params))
-            if isinstance(value, bool) or any(isinstance(number, bool) for number in params.values()):
+            if any(isinstance(number, bool) for number in (*values, *params.values())):
                 raise TypeError
             if not parameters or set(params) != set(parameters):
                 raise ValueError
-            found.append(
-                Measurement(
-                    at,
-                    str(said.get("callpath") or WHOLE),
-                    str(said.get("metric") or "time"),
-                    tuple(float(params[name]) for name in parameters),
-                    float(value),
-                )
-            )
+            path_here, metric = str(said.get("callpath") or WHOLE), str(said.get("metric") or "time")
+            point = tuple(float(params[name]) for name in parameters)
+            found += [Measurement(at, path_here, metric, point, float(one)) for one in values]
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             problems.append(
                 f'{path}:{at}: found {line.strip()!r:.60}; allowed: {{"params": {{"p": 64}}, "value": 1.5}},'

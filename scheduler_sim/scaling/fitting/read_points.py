@@ -1,4 +1,4 @@
-"""Reading points: a CSV table, BSC's modelfactors.csv, Extra-P's text and JSON lines."""
+"""Reading points: a CSV table, BSC's modelfactors.csv, Extra-P's text, JSON, JSON lines and Talpas."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from scheduler_sim.config.problem import listed
 from scheduler_sim.config.text_file import read_text
 from scheduler_sim.errors import ConfigError, did_you_mean
 from scheduler_sim.scaling.fitting.extrap_files import Measurements, read_jsonl, read_text_format
+from scheduler_sim.scaling.fitting.extrap_json import place, read_json, read_talpas
 from scheduler_sim.scaling.fitting.points import Points, Series, point_problem, repetitions_note
 from scheduler_sim.scaling.names import FACTORS, canonical
 from scheduler_sim.scaling.parameters import PARAMETERS, PROCESSES, parameter
@@ -42,7 +43,8 @@ def read_points(path: str | Path, *, percent: bool = False) -> Points:
       ``percent`` per cent) or ``time`` (s).
     - modelfactors.csv of BSC's basicanalysis: a row a factor, always per cent; what it calls not
       available is left out, and said in the notes.
-    - ``.txt``: Extra-P's text format; ``.jsonl``: its JSON lines.
+    - ``.txt``: Extra-P's text format, or the lines of Talpas; ``.json``: its two JSON formats; ``.jsonl``:
+      its JSON lines. What begins with a brace is told by its first line under any name.
 
     Run times may depend on several parameters: columns ``processes``, ``nodes``, ``ranks``, ``threads``,
     ``size`` and ``clock_khz``, or as many PARAMETERs. The same point several times is repetitions: their mean
@@ -56,11 +58,21 @@ def read_points(path: str | Path, *, percent: bool = False) -> Points:
         raise ConfigError(f"{path}: the file is empty; allowed: a table of points")
     suffix = path.suffix.lower()
     first = next(line for line in text.splitlines() if line.strip()).strip()
+    if suffix == ".json" or (suffix != ".jsonl" and _is_one_json(text)):
+        return _measured(path, read_json(path, text))
+    if first.startswith("{") and '"parameters"' in first:
+        return _measured(path, read_talpas(path, text))
     if suffix == ".jsonl" or first.startswith("{"):
         return _measured(path, read_jsonl(path, text))
     if suffix == ".txt" or first.split()[0] in ("PARAMETER", "POINTS", "METRIC", "REGION", "DATA"):
         return _measured(path, read_text_format(path, text))
     return _table(path, text, percent)
+
+
+def _is_one_json(text: str) -> bool:
+    """Whether a file is one JSON object over several lines, as Extra-P's formats are written."""
+    lines = text.strip().splitlines()
+    return len(lines) > 1 and lines[0].startswith("{") and lines[-1].endswith("}") and lines[0][-1] != "}"
 
 
 def _table(path: Path, text: str, percent: bool) -> Points:
@@ -245,7 +257,8 @@ def _measured(path: Path, read: Measurements) -> Points:
         if m.metric != metric:
             continue
         if problem := point_problem(m.callpath, dict(zip(names, m.at, strict=True)), m.value, "time"):
-            problems.append(f"{path}:{m.line}: {m.callpath}: {problem}")
+            where = f"{path}:{m.line}" if m.line else place(path, m.where)
+            problems.append(f"{where}: {m.callpath}: {problem}")
         by_path.setdefault(m.callpath, []).append((m.at, m.value))
     if problems:
         raise ConfigError(listed(problems))
