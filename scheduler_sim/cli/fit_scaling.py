@@ -11,6 +11,7 @@ from scheduler_sim.cli.terminal import note, show, step
 from scheduler_sim.errors import InputError
 
 if TYPE_CHECKING:
+    from scheduler_sim.output.rule import Kind
     from scheduler_sim.scaling.learn import Learnt
 
 EXAMPLES = """\
@@ -20,11 +21,13 @@ examples:
   scheduler-sim fit scaling modelfactors.csv --out app.yaml --scaling weak --module CM --ranks-per-node 24
   scheduler-sim fit scaling times.jsonl --out app.yaml --scaling weak
   scheduler-sim fit scaling sizes.csv --out app.yaml --scaling strong      processes,size,time
+  scheduler-sim fit scaling counters.csv --metric flops --out flops.yaml
 
 POINTS is a CSV with a column of processes and columns of efficiencies (load_balance, serialization,
 transfer, ...) or time; a modelfactors.csv of BSC's basicanalysis; or Extra-P's text (.txt), JSON (.json),
-JSON lines (.jsonl) or Talpas. Times may depend on several columns: processes, nodes, ranks, threads, size, clock_khz. With --out,
-pictures are written beside the profile: how well it fits, and the tree of efficiencies.
+JSON lines (.jsonl) or Talpas. Times may depend on several columns: processes, nodes, ranks, threads, size,
+clock_khz. With --out, pictures are written beside the profile: how well it fits, and the tree of efficiencies.
+With --metric a model of that metric is written, which predict-runtime reads; no run time comes from it.
 """
 
 NOT_STATED = "CLUSTER"
@@ -49,6 +52,9 @@ def add_to(models: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     )
     parser.add_argument(
         "--scaling", metavar="HOW", help="strong or weak, as the runs were; default: strong, noted"
+    )
+    parser.add_argument(
+        "--metric", metavar="NAME", default="", help="fit this metric or column, such as flops, and no times"
     )
     parser.add_argument("--app", metavar="NAME", help="name of the application; default: the name of POINTS")
     parser.add_argument("--module", metavar="NAME", help=f"module it ran on; default: {NOT_STATED}, noted")
@@ -84,12 +90,14 @@ def execute(args: argparse.Namespace) -> None:
     from scheduler_sim.scaling.learn import learn
     from scheduler_sim.scaling.page import learnt_text
 
-    points = read_points(args.points, percent=args.percent)
+    points = read_points(args.points, percent=args.percent, metric=args.metric)
+    _check_kind(args, points.metric)
+    usual = "weak" if points.metric else "strong"
     with step(f"fitting {args.points}", quiet=args.quiet):
         learnt = learn(
             points,
             args.app or Path(args.points).stem,
-            scaling=(args.scaling or "strong").lower(),
+            scaling=(args.scaling or usual).lower(),
             module=args.module or NOT_STATED,
             ranks_per_node=args.ranks_per_node,
             source=Path(args.points).name,
@@ -99,12 +107,17 @@ def execute(args: argparse.Namespace) -> None:
         )
     written = _write(learnt, Path(args.out), force=args.force) if args.out else []
     show(learnt_text(learnt), quiet=args.quiet)
-    if args.scaling is None:
+    if points.metric:
+        said = (
+            "; --scaling strong models it times P, for what processes share" if args.scaling is None else ""
+        )
+        note(f"note: {points.metric} is no run time, and no profile comes of it{said}", quiet=args.quiet)
+    elif args.scaling is None:
         note("note: taken as strong scaling; say --scaling weak if the problem grew with P", quiet=args.quiet)
     if bad := [label for name, label in learnt.labels().items() if learnt.judged[name].no_model]:
         said = f"; {args.out} predicts nothing of it" if args.out else ""
         note(f"warning: no curve describes {', '.join(bad)}{said}", quiet=args.quiet)
-    if args.module is None and args.out:
+    if args.module is None and args.out and not points.metric:
         note(f"note: the profile names the module {NOT_STATED}; --module says where it ran", quiet=args.quiet)
     for said in learnt.notes:
         note(f"note: {said}", quiet=args.quiet)
@@ -126,11 +139,26 @@ def _check(args: argparse.Namespace) -> None:
         raise InputError(f"--holdout: found {args.holdout}; allowed: an integer >= 0")
     if args.out and Path(args.out).suffix.lower() not in (".yaml", ".yml"):
         raise InputError(f"--out: found {args.out!r}; allowed: a profile, .yaml or .yml")
+
+
+def _check_kind(args: argparse.Namespace, metric: str) -> None:
+    """Refuse what makes no sense of the metric read, before anything is fitted."""
+    if metric and args.module is not None:
+        raise InputError(
+            f"--module: found with {metric}, which counts the same on each; allowed: of run times"
+        )
     if args.out:
         from scheduler_sim.output.rule import check_place
-        from scheduler_sim.scaling.profile_file import PROFILE
 
-        check_place(args.out, PROFILE, force=args.force)
+        check_place(args.out, _kind(metric), force=args.force)
+
+
+def _kind(metric: str) -> Kind:
+    """Return what is written, and may be replaced."""
+    from scheduler_sim.scaling.metric_model import METRIC_MODEL
+    from scheduler_sim.scaling.profile_file import PROFILE
+
+    return METRIC_MODEL if metric else PROFILE
 
 
 def _write(learnt: Learnt, out: Path, *, force: bool) -> list[Path]:
@@ -139,17 +167,19 @@ def _write(learnt: Learnt, out: Path, *, force: bool) -> list[Path]:
     from scheduler_sim.output.whole import whole_file
     from scheduler_sim.report.look import PICTURE, save_png
     from scheduler_sim.report.scaling_figures import fit_figure, slices_figure, tree_figure
-    from scheduler_sim.scaling.profile_file import PROFILE, profile_text
+    from scheduler_sim.scaling.metric_model import metric_text
+    from scheduler_sim.scaling.profile_file import profile_text
 
     profile = learnt.profile
     title = f"{profile.app}: {profile.scaling} scaling"
-    counted, labels = learnt.points.counted, learnt.labels()
+    counted, labels, metric = learnt.points.counted, learnt.labels(), learnt.points.metric
+    unit = metric or "seconds"
     heads = {name: f"{labels[name]}: {learnt.judged[name].word}" for name in learnt.fits}
     parameters = learnt.points.parameters
     if len(parameters) == 1:
-        figure = fit_figure({heads[name]: fit for name, fit in learnt.fits.items()}, title, counted)
+        figure = fit_figure({heads[name]: fit for name, fit in learnt.fits.items()}, title, counted, unit)
     else:
-        figure = slices_figure({heads[name]: fit for name, fit in learnt.fits.items()}, title, counted)
+        figure = slices_figure({heads[name]: fit for name, fit in learnt.fits.items()}, title, counted, unit)
     pictures = {out.with_suffix(".png"): figure}
     if rows := learnt.tree_rows():
         processes, measured = learnt.tree_columns()
@@ -160,6 +190,7 @@ def _write(learnt: Learnt, out: Path, *, force: bool) -> list[Path]:
         check_place(path, PICTURE, force=force)
     for path, picture in pictures.items():
         save_png(picture, path, force=force)
-    with whole_file(out, None if force else PROFILE) as file:
-        file.write(profile_text(profile).encode())
+    text = metric_text(metric, profile) if metric else profile_text(profile)
+    with whole_file(out, None if force else _kind(metric)) as file:
+        file.write(text.encode())
     return [out, *pictures]

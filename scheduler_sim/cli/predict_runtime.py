@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import argparse
+from typing import TYPE_CHECKING
 
 from scheduler_sim.cli.terminal import note, show
+
+if TYPE_CHECKING:
+    from scheduler_sim.scaling.profile import Profile
 
 MOST_TARGETS = 1000
 """Rows of a table that somebody may still read."""
@@ -31,7 +35,7 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    parser.add_argument("profile", metavar="PROFILE", help="what fit scaling wrote")
+    parser.add_argument("profile", metavar="PROFILE", help="what fit scaling wrote, or its model of a metric")
     parser.add_argument(
         "--at", metavar="TARGET", action="append", required=True, help="where, such as nodes=64,128,size=1e9"
     )
@@ -43,17 +47,29 @@ def execute(args: argparse.Namespace) -> None:
     """Predict, and print the page."""
     from scheduler_sim.cli.predict_runtime_page import runtime_text, warnings_of
     from scheduler_sim.errors import InputError
-    from scheduler_sim.scaling.profile_file import read_profile
     from scheduler_sim.scaling.targets import predicted, read_known, read_targets
 
-    profile = read_profile(args.profile)
+    metric, profile = _read(args.profile)
+    if metric and args.known is not None:
+        raise InputError(f"--known: found a run beside a model of {metric}; allowed: with a profile")
     known = None if args.known is None else read_known(profile, args.known)
     targets = [target for text in args.at for target in read_targets(profile, text)]
     if len(targets) > MOST_TARGETS:
         raise InputError(f"--at: found {len(targets):,} targets; allowed: up to {MOST_TARGETS:,}")
     found = [predicted(profile, target, known) for target in targets]
-    show(runtime_text(profile, found, known))
+    show(runtime_text(profile, found, known, metric))
     for said in warnings_of(found):
         note(f"warning: {said}")
     if found[0].time is None:
         note("note: the profile holds efficiencies; --known time=S,nodes=N gives seconds")
+
+
+def _read(path: str) -> tuple[str, Profile]:
+    """Read a profile, or a model of a metric: the metric, empty for run times, and its law."""
+    from scheduler_sim.scaling.metric_model import is_metric_model, read_metric_model
+    from scheduler_sim.scaling.profile_file import read_profile
+
+    if not is_metric_model(path):
+        return "", read_profile(path)
+    model = read_metric_model(path)
+    return model.metric, model.law

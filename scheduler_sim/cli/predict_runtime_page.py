@@ -18,11 +18,18 @@ MOST_PLACES = 6
 
 MOST_WARNINGS = 5
 
+MOST_DIGITS = 1e9
+"""Values from which powers of ten are easier to read."""
 
-def runtime_text(profile: Profile, found: Sequence[Prediction], known: Reference | None) -> str:
-    """Return the page."""
-    parts = [f"{plain(profile.app)}: {profile.scaling} scaling{_fitted(profile)}", _times(found)]
-    parts += ["\n".join(_feet(profile, found, known)), _parts(profile, found, known)]
+
+def runtime_text(
+    profile: Profile, found: Sequence[Prediction], known: Reference | None, metric: str = ""
+) -> str:
+    """Return the page; ``metric`` is what is predicted where that is not the run time."""
+    of = f"{plain(metric)}, " if metric else ""
+    parts = [f"{plain(profile.app)}: {of}{profile.scaling} scaling{_fitted(profile)}"]
+    parts += [_times(found, metric), "\n".join(_feet(profile, found, known, metric))]
+    parts.append(_parts(profile, found, known, metric))
     return "\n\n".join(part for part in parts if part)
 
 
@@ -43,7 +50,7 @@ def _fitted(profile: Profile) -> str:
     return f", fitted for {', '.join(said)}" if said else ""
 
 
-def _times(found: Sequence[Prediction]) -> str:
+def _times(found: Sequence[Prediction], metric: str) -> str:
     """Return a row for each target; columns in which nothing would stand are left out."""
     rows = []
     for one in found:
@@ -56,10 +63,10 @@ def _times(found: Sequence[Prediction]) -> str:
                 "nodes": f"{nodes:,}",
                 SIZE: "" if size is None else f"{size:g}",
                 CLOCK: "" if khz is None else f"{khz:,}",
-                "run time, s": _seconds(one.time),
+                plain(metric) or "run time, s": _seconds(one.time),
                 f"{100 * LEVEL:.0f} % of forms": band,
-                "efficiency": f"{one.efficiency:.3g}",
-                "node-hours": _seconds(one.node_hours),
+                "efficiency": "" if metric else f"{one.efficiency:.3g}",
+                "node-hours": "" if metric else _seconds(one.node_hours),
                 "beyond the points": beyond,
             }
         )
@@ -68,10 +75,12 @@ def _times(found: Sequence[Prediction]) -> str:
 
 
 def _seconds(value: float | None) -> str:
-    return "" if value is None else number(value)
+    if value is None:
+        return ""
+    return f"{value:.4g}" if value >= MOST_DIGITS else number(value)
 
 
-def _feet(profile: Profile, found: Sequence[Prediction], known: Reference | None) -> list[str]:
+def _feet(profile: Profile, found: Sequence[Prediction], known: Reference | None, metric: str) -> list[str]:
     """Say what the columns are."""
     said = []
     if known is not None:
@@ -80,17 +89,17 @@ def _feet(profile: Profile, found: Sequence[Prediction], known: Reference | None
             f"Seconds over a known run: {known.time:g} s on {count(known.nodes, 'node')}"
             f" of {plain(known.module)}{more}."
         )
-    if isinstance(profile.model, Curve):
+    if isinstance(profile.model, Curve) and not metric:
         least = profile.sizes.least
         said.append(f"Efficiency over {'one node' if least == 1 else f'{least:,} nodes'}.")
     if any(one.low != one.high for one in found):
-        said.append(f"{100 * LEVEL:.0f} % of the forms, by weight, that the profile holds predict a time in")
+        said.append(f"{100 * LEVEL:.0f} % of the forms, by weight, that the profile holds predict a value in")
         said.append("this band; it covers neither noise nor other laws, which the envelope of the fit does.")
     return [f"  {line}" for line in said]
 
 
-def _parts(profile: Profile, found: Sequence[Prediction], known: Reference | None) -> str:
-    """Return the parts of the time, the largest at the last target first."""
+def _parts(profile: Profile, found: Sequence[Prediction], known: Reference | None, metric: str) -> str:
+    """Return the parts of the time or the metric, the largest at the last target first."""
     last = found[-1].target
     now, what = _now(profile, known, last)
     alike = [one.target for one in found if one.target[1:] == last[1:] and one.target != now]
@@ -100,17 +109,23 @@ def _parts(profile: Profile, found: Sequence[Prediction], known: Reference | Non
         return ""
     heads = [f"at {_place(place, places)}" for place in places]
     laws = any(part.law for part in parts)
-    head = ["part", *(["law, p = processes"] if laws else []), *heads, "seconds grow by"]
+    head = [
+        "part",
+        *(["law, p = processes"] if laws else []),
+        *heads,
+        f"{plain(metric) or 'seconds'} grow by",
+    ]
     rows = [head]
     for part in parts:
         grows = f"{part.growth[-1]:.3g} x" if 0 < part.growth[-1] < float("inf") else "-"
         shares = [f"{100 * share:.1f} %" for share in part.share]
         rows.append([plain(part.name), *([part.law] if laws else []), *shares, grows])
     first = parts[0]
-    said = f"  {plain(first.name)} is the largest part {heads[-1]}:"
-    said += (
-        f" {100 * first.share[-1]:.0f} % of the run time;\n  {100 * first.share[0]:.0f} % {heads[0]}, {what}."
+    of = plain(metric) or "run time"
+    said = (
+        f"  {plain(first.name)} is the largest part {heads[-1]}: {100 * first.share[-1]:.0f} % of the {of};\n"
     )
+    said += f"  {100 * first.share[0]:.0f} % {heads[0]}, {what}."
     return f"{said}\n\n{table(rows, left=2 if laws else 1)}"
 
 

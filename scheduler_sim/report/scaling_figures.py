@@ -35,18 +35,22 @@ MOST_MARKS = 7
 STEPS = 10
 
 
-def fit_figure(fits: Mapping[str, Fit], title: str, counted: str = "processes") -> Figure:
+def fit_figure(
+    fits: Mapping[str, Fit], title: str, counted: str = "processes", unit: str = "seconds"
+) -> Figure:
     """Draw each fit in a panel of its own: points, the curve, its interval, the envelope.
 
     Parameters
     ----------
     fits : by what to call the factor or phase, at least one; title : of the page
-    counted : what P is a number of
+    counted : what P is a number of; unit : of what is no efficiency
     """
-    return _figure([(name, counted, fit) for name, fit in fits.items()], title)
+    return _figure([(name, counted, fit) for name, fit in fits.items()], title, unit)
 
 
-def slices_figure(fits: Mapping[str, Fit], title: str, counted: str = "processes") -> Figure:
+def slices_figure(
+    fits: Mapping[str, Fit], title: str, counted: str = "processes", unit: str = "seconds"
+) -> Figure:
     """Draw each fit of several parameters along each of them, the others held.
 
     Parameters as of ``fit_figure``.
@@ -57,10 +61,10 @@ def slices_figure(fits: Mapping[str, Fit], title: str, counted: str = "processes
             along = fit.along(parameter)
             words = counted if parameter == "processes" else parameter.replace("_khz", ", kHz")
             panels.append((f"{name}, {along.where}", words, along))
-    return _figure(panels, title)
+    return _figure(panels, title, unit)
 
 
-def _figure(fits: Sequence[tuple[str, str, Fit | Slice]], title: str) -> Figure:
+def _figure(fits: Sequence[tuple[str, str, Fit | Slice]], title: str, unit: str) -> Figure:
     across = min(len(fits), WIDEST)
     down = -(-len(fits) // across)
     with look():
@@ -70,7 +74,7 @@ def _figure(fits: Sequence[tuple[str, str, Fit | Slice]], title: str) -> Figure:
             panel.set_visible(False)
         floor = min(_floor(fit) for _, _, fit in fits)
         for (name, counted, fit), panel in zip(fits, panels.flat, strict=False):
-            _fit(panel, plain(name).replace("_", " "), fit, floor, counted)
+            _fit(panel, plain(name).replace("_", " "), fit, floor, counted, unit)
         readings = any(fit.by_reading(fit.processes) for _, _, fit in fits)
         level = fits[0][2].level
         figure.legend(handles=_keys(level, readings), loc="outside lower center", ncols=3, fontsize=8.5)
@@ -91,7 +95,7 @@ def _floor(fit: Fit | Slice) -> float:
     return lowest
 
 
-def _fit(panel: Axes, name: str, fit: Fit | Slice, floor: float, counted: str) -> None:
+def _fit(panel: Axes, name: str, fit: Fit | Slice, floor: float, counted: str, unit: str) -> None:
     p, last = _range(fit), float(fit.processes.max())
     panel.set_xscale("log")
     low, high = fit.envelope(p)
@@ -106,7 +110,7 @@ def _fit(panel: Axes, name: str, fit: Fit | Slice, floor: float, counted: str) -
     panel.axvline(last, color=GREY, linewidth=0.8, linestyle=(0, (2, 2)))
     panel.set_title(name)
     panel.set_xlabel(plain(counted))
-    panel.set_ylabel("seconds" if fit.quantity == "time" else "efficiency")
+    panel.set_ylabel(unit if fit.quantity == "time" else "efficiency")
     _marks(panel, p[0], p[-1])
     if fit.quantity == "efficiency":
         panel.set_ylim(floor, max(1.03, 1.05 * float(fit.values.max())))

@@ -7,6 +7,7 @@ from pydantic.fields import FieldInfo
 from scheduler_sim.config.keys import Keys, nested, words_for
 from scheduler_sim.config.page import tables
 from scheduler_sim.scaling.curves import KINDS, Curve
+from scheduler_sim.scaling.metric_model import MetricKeys
 from scheduler_sim.scaling.names import FACTORS
 from scheduler_sim.scaling.profile_keys import ModularKeys, ProfileKeys
 
@@ -46,7 +47,12 @@ def keys_page() -> str:
     part = "Each of `components` has the keys of a profile from `scaling` to `provenance`, and `runs`:"
     runs = tables(ModularKeys)
     runs = runs[runs.index("## `components.<name>.runs`") :].split("\n\n## ")[0].strip() + "\n"
-    return "\n".join([_INTRODUCTION, whole, modular + part + "\n", runs, _factors(), _CURVES, _curves()])
+    metric = tables(MetricKeys).split("\n\n## ")[0]
+    metric = metric.replace("## The file", "## A model of a metric").strip() + "\n"
+    metric += "\n`fit scaling --metric` writes it; `provenance` is that of a profile.\n"
+    return "\n".join(
+        [_INTRODUCTION, whole, modular + part + "\n", runs, metric, _factors(), _CURVES, _curves()]
+    )
 
 
 def _factors() -> str:

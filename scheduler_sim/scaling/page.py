@@ -20,7 +20,8 @@ def learnt_text(learnt: Learnt) -> str:
     """Return how good the fits are, curves, predictions, intervals, envelopes, and how they held."""
     profile, counted = learnt.profile, learnt.points.counted
     parts = [_judged(learnt)]
-    parts.append(f"{profile.app}: {profile.scaling} scaling, {_ranges(learnt)}")
+    of = f"{learnt.points.metric}, no run time, " if learnt.points.metric else ""
+    parts.append(f"{profile.app}: {of}{profile.scaling} scaling, {_ranges(learnt)}")
     parts += _breaks(learnt)
     parts.append(_fits(learnt))
     parts.append(_candidates(learnt))
@@ -73,7 +74,8 @@ def _fits(learnt: Learnt) -> str:
     labels = learnt.labels()
     rows = [heads]
     for name, fit in learnt.fits.items():
-        label = labels[name] if fit.quantity == "efficiency" else f"{labels[name]}, s"
+        seconds = fit.quantity == "time" and not learnt.points.metric
+        label = f"{labels[name]}, s" if seconds else labels[name]
         said = _no_model() if learnt.judged[name].no_model else _predictions(fit, places)
         rows.append([label, curve_text(fit.formula), *said])
     widths = [max(len(row[i]) for row in rows) for i in range(len(heads))]

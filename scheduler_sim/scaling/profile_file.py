@@ -52,6 +52,9 @@ def read_any_profile(path: str | Path) -> Profile | ModularProfile:
 
 def profile_of(data: dict[str, Any]) -> tuple[Profile | ModularProfile | None, list[Problem]]:
     """Build a profile from the keys of its file: the profile, or None and all problems."""
+    if "metric" in data:
+        said = f"found a model of {data['metric']!s:.40}; allowed here: run times or efficiencies"
+        return None, [Problem(("metric",), said)]
     if "components" in data:
         return _modular(data)
     keys, problems = check_keys(ProfileKeys, data)
@@ -240,8 +243,14 @@ def profile_dict(profile: Profile) -> dict[str, Any]:
 
 def profile_text(profile: Profile) -> str:
     """Return the text of a profile's file, numbers to 14 significant digits: 1 − f of some is 1e-7."""
-    written = _rounded(profile_dict(profile))
-    return yaml.safe_dump(written, sort_keys=False, allow_unicode=True, width=100, default_flow_style=None)
+    return plain_text(profile_dict(profile))
+
+
+def plain_text(keys: dict[str, Any]) -> str:
+    """Return keys as YAML, numbers to 14 significant digits."""
+    return yaml.safe_dump(
+        _rounded(keys), sort_keys=False, allow_unicode=True, width=100, default_flow_style=None
+    )
 
 
 def _rounded(value: Any) -> Any:

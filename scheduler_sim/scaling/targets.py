@@ -16,6 +16,9 @@ from scheduler_sim.scaling.profile_keys import MOST_NODES
 
 NODES, MODULE, TIME = "nodes", "module", "time"
 
+EVERYWHERE = ""
+"""Module of a model that knows of none: a metric counts the same on each."""
+
 LEVEL = 0.9
 """Share of the weight of the forms of a mixture that lies within its band."""
 
@@ -60,7 +63,8 @@ def asked_for(profile: Profile) -> tuple[str, ...]:
     """Return what a target of this profile may state."""
     depends = profile.depends_on
     clock = (CLOCK,) if CLOCK in depends or profile.beta else ()
-    return (NODES, MODULE, *((SIZE,) if SIZE in depends else ()), *clock)
+    modules = () if EVERYWHERE in profile.speeds else (MODULE,)
+    return (NODES, *modules, *((SIZE,) if SIZE in depends else ()), *clock)
 
 
 def read_targets(profile: Profile, text: str) -> list[Target]:
@@ -155,8 +159,9 @@ def _name(profile: Profile, written: str, allowed: Sequence[str], option: str) -
         return name
     said = f"found {written!r:.40}, on which {profile.app} does not depend; {one_of(list(allowed), name)}"
     if name == PROCESSES:
-        each = (f"{float(profile.counts(1, m)[PROCESSES]):g} on {m}" for m in profile.speeds)
-        said += f"; it counts nodes, with processes of each: {', '.join(each)}"
+        each = {m: f"{float(profile.counts(1, m)[PROCESSES]):g}" for m in profile.speeds}
+        words = ", ".join(f"{number} on {m}" if m else number for m, number in each.items())
+        said += f"; it counts nodes, with processes of each: {words}"
     raise InputError(f"{option}: {said}")
 
 

@@ -58,3 +58,57 @@ def test_bad_input_is_told(cli, arguments, said):
     assert said in done.err
     assert done.out == ""
     assert "Traceback" not in done.err
+
+
+VISITS = """\
+PARAMETER p
+POINTS 2 4 8 16 32
+METRIC visits
+REGION main
+DATA 2
+DATA 4
+DATA 8
+DATA 16
+DATA 32
+REGION io
+DATA 5
+DATA 5
+DATA 5
+DATA 5
+DATA 5
+METRIC time
+REGION main
+DATA 9
+DATA 9
+DATA 9
+DATA 9
+DATA 9
+"""
+
+
+def test_a_metric_is_fitted_saved_and_evaluated(cli, tmp_path):
+    out = tmp_path / "visits.yaml"
+    (tmp_path / "p.txt").write_text(VISITS)
+    done = cli("fit", "scaling", tmp_path / "p.txt", "--metric", "visits", "--out", out)
+    assert done.code == 0, done.err
+    assert "p: visits, no run time, weak scaling" in done.out
+    assert "note: visits is no run time, and no profile comes of it" in done.err
+    assert "main, s" not in done.out
+    again = cli("fit", "scaling", tmp_path / "p.txt", "--out", out)
+    assert again.code == 2
+    assert "model of a metric" not in again.out
+    done = cli("predict-runtime", out, "--at", "nodes=64,128")
+    assert done.code == 0, done.err
+    (row,) = (line.split() for line in done.out.splitlines() if line.split()[:1] == ["128"])
+    assert row == ["128", "133", "4", "x"]
+    assert "main is the largest part at 128 nodes: 96 % of the visits" in done.out
+    assert "node-hours" not in done.out
+    for arguments, said in (
+        (("--at", "nodes=8,module=CM"), "--at: found 'module', on which p does not depend; allowed: nodes"),
+        (("--at", "nodes=8", "--known", "time=1,nodes=8"), "--known: found a run beside a model of visits"),
+    ):
+        done = cli("predict-runtime", out, *arguments)
+        assert done.code == 2
+        assert said in done.err
+    done = cli("fit", "scaling", tmp_path / "p.txt", "--metric", "visits", "--module", "CM")
+    assert (done.code, "--module: found with visits" in done.err) == (2, True)

@@ -16,7 +16,7 @@ from scheduler_sim.scaling.fitting.sample import Sample, gathered
 from scheduler_sim.scaling.names import may_exceed_one
 from scheduler_sim.scaling.parameters import PROCESSES
 
-MOST_PROCESSES, LEAST, MOST = 1e12, 1e-12, 1e15
+MOST_PROCESSES, LEAST, MOST = 1e12, 1e-12, 1e24
 """Bounds of points, within which the arithmetic of fits does not overflow."""
 
 
@@ -72,6 +72,7 @@ class Points:
     notes : what was left out or taken for granted
     counted : what P is a number of: processes, nodes, ranks or threads
     parameters : on what the values depend
+    metric : what ``times`` are of, where that is not the run time: all that is said of seconds is then of it
     """
 
     efficiencies: dict[str, Series]
@@ -80,6 +81,7 @@ class Points:
     notes: tuple[str, ...]
     counted: str = "processes"
     parameters: tuple[str, ...] = (PROCESSES,)
+    metric: str = ""
 
     @property
     def processes(self) -> Floats:

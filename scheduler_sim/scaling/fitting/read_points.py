@@ -27,6 +27,10 @@ TIMES = ("time", "time_s", "run_time", "runtime", "elapsed")
 _NOT_FACTORS = ("speedup", "ipc", "freq", "average ipc", "average frequency (ghz)", "elapsed time efficiency")
 
 
+_LEFT_OUT = ""
+"""Name of columns beside the metric that is read."""
+
+
 class _Cell(NamedTuple):
     """One value: its line and column, where it was measured, and what is written."""
 
@@ -36,8 +40,11 @@ class _Cell(NamedTuple):
     text: str
 
 
-def read_points(path: str | Path, *, percent: bool = False) -> Points:
+def read_points(path: str | Path, *, percent: bool = False, metric: str = "") -> Points:
     """Read a file of points; the format is told by the suffix and the first line.
+
+    ``metric`` names a metric of Extra-P's formats, or a column of a CSV, that is read in place of run times
+    and efficiencies; its values stand in ``times``.
 
     - CSV (``,`` or ``;``): a column of processes, and columns of factors (shares of 1, or with
       ``percent`` per cent) or ``time`` (s).
@@ -59,14 +66,14 @@ def read_points(path: str | Path, *, percent: bool = False) -> Points:
     suffix = path.suffix.lower()
     first = next(line for line in text.splitlines() if line.strip()).strip()
     if suffix == ".json" or (suffix != ".jsonl" and _is_one_json(text)):
-        return _measured(path, read_json(path, text))
+        return _measured(path, read_json(path, text), metric)
     if first.startswith("{") and '"parameters"' in first:
-        return _measured(path, read_talpas(path, text))
+        return _measured(path, read_talpas(path, text), metric)
     if suffix == ".jsonl" or first.startswith("{"):
-        return _measured(path, read_jsonl(path, text))
+        return _measured(path, read_jsonl(path, text), metric)
     if suffix == ".txt" or first.split()[0] in ("PARAMETER", "POINTS", "METRIC", "REGION", "DATA"):
-        return _measured(path, read_text_format(path, text))
-    return _table(path, text, percent)
+        return _measured(path, read_text_format(path, text), metric)
+    return _table(path, text, percent, metric)
 
 
 def _is_one_json(text: str) -> bool:
@@ -75,14 +82,14 @@ def _is_one_json(text: str) -> bool:
     return len(lines) > 1 and lines[0].startswith("{") and lines[-1].endswith("}") and lines[0][-1] != "}"
 
 
-def _table(path: Path, text: str, percent: bool) -> Points:
+def _table(path: Path, text: str, percent: bool, metric: str) -> Points:
     delimiter = ";" if ";" in text.splitlines()[0] else ","
     reader = csv.reader(text.splitlines(), delimiter=delimiter)
     rows = [(reader.line_num, [cell.strip() for cell in row]) for row in reader if any(map(str.strip, row))]
     rows = [(line, row) for line, row in rows if not row[0].startswith("#")]
     line, head = rows[0]
     bare = [cell.strip('"').lower() for cell in head]
-    if bare[0] == "number of processes":
+    if bare[0] == "number of processes" and not metric:
         return _points(path, *_modelfactors(path, rows), scale=0.01)
     problems: list[str] = []
     if len(rows) < 2:
@@ -95,8 +102,15 @@ def _table(path: Path, text: str, percent: bool) -> Points:
     parameters, counted = _parameters(bare[:width])
     if len(set(parameters)) < width:
         problems.append(f"{path}:{line}: found the parameters {', '.join(parameters)}; allowed: each once")
-    names = [_column(path, line, cell, problems) for cell in bare[width:]]
-    for name in sorted({name for name in names if names.count(name) > 1}):
+    wanted = metric.strip().lower()
+    if wanted and wanted not in bare[width:]:
+        others = ", ".join(bare[width:])[:200]
+        problems.append(f"{path}:{line}: found no metric {metric!r:.40}; allowed: {others}")
+    if wanted:
+        names = ["time" if cell == wanted else _LEFT_OUT for cell in bare[width:]]
+    else:
+        names = [_column(path, line, cell, problems) for cell in bare[width:]]
+    for name in sorted({name for name in names if names.count(name) > 1} - {_LEFT_OUT}):
         problems.append(f"{path}:{line}: column {name} stands twice")
     if width > 1 and (others := [name for name in names if name in FACTORS]):
         problems.append(
@@ -113,11 +127,21 @@ def _table(path: Path, text: str, percent: bool) -> Points:
             said = f"found {row[wrong]!r:.40} {parameters[wrong]}"
             problems.append(f"{path}:{at}: {said}; allowed: a number from 1")
             continue
-        cells += [_Cell(at, name, point, cell) for name, cell in zip(names, row[width:], strict=True)]
-    points = _points(path, cells, problems, [], scale=0.01 if percent else 1.0, parameters=parameters)
+        cells += [
+            _Cell(at, name, point, cell)
+            for name, cell in zip(names, row[width:], strict=True)
+            if name != _LEFT_OUT
+        ]
+    left_out = [cell for cell, name in zip(head[width:], names, strict=True) if name == _LEFT_OUT]
+    notes = [f"left out beside {metric}: {', '.join(left_out)}"] if left_out else []
+    points = _points(path, cells, problems, notes, scale=0.01 if percent else 1.0, parameters=parameters)
     written = next((cell for cell in bare[width:] if cell in TIMES), "").removesuffix("_s").replace("_", " ")
     times = {name: replace(series, label=written) for name, series in points.times.items()}
-    return replace(points, times=times, counted=counted)
+    if not wanted or wanted in TIMES:
+        return replace(points, times=times, counted=counted)
+    (series,) = times.values()
+    named = {metric: replace(series, name=metric, label="")}
+    return replace(points, times=named, counted=counted, metric=metric)
 
 
 def _width(head: Sequence[str]) -> int:
@@ -141,7 +165,8 @@ def _column(path: Path, line: int, cell: str, problems: list[str]) -> str:
         allowed = ("time", *list(FACTORS)[:10])
         hint = did_you_mean(cell[:40], ("time", *FACTORS))
         problems.append(
-            f"{path}:{line}: found the column {cell!r:.40}; allowed: {', '.join(allowed)}, ...{hint}"
+            f"{path}:{line}: found the column {cell!r:.40}; allowed: {', '.join(allowed)}, ...,"
+            f" or with --metric any{hint}"
         )
     return name or cell
 
@@ -226,8 +251,8 @@ def _series(
     return Series(name, quantity, np.array(points), np.array(values), parameters=parameters)
 
 
-def _measured(path: Path, read: Measurements) -> Points:
-    """Take Extra-P's measurements of one metric: a series a call path."""
+def _measured(path: Path, read: Measurements, wanted: str) -> Points:
+    """Take Extra-P's measurements of one metric, the run time unless told: a series a call path."""
     notes = []
     unknown = [name for name in read.parameters if parameter(name) is None]
     several = len(read.parameters) > 1
@@ -244,11 +269,14 @@ def _measured(path: Path, read: Measurements) -> Points:
             f"{path}: found the parameters {', '.join(read.parameters)[:80]}; allowed: each once"
         )
     metrics = list(dict.fromkeys(m.metric for m in read.found))
-    metric = next((m for m in metrics if m.lower() in TIMES), metrics[0] if len(metrics) == 1 else None)
+    if wanted:
+        metric = next((m for m in metrics if m.lower() == wanted.strip().lower()), None)
+        allowed = f"one of them; found no {wanted!r:.40}"
+    else:
+        metric = next((m for m in metrics if m.lower() in TIMES), metrics[0] if len(metrics) == 1 else None)
+        allowed = "time among them, or one, or --metric"
     if metric is None:
-        raise ConfigError(
-            f"{path}: found the metrics {', '.join(metrics)[:200]}; allowed: time among them, or one"
-        )
+        raise ConfigError(f"{path}: found the metrics {', '.join(metrics)[:200]}; allowed: {allowed}")
     if len(metrics) > 1:
         notes.append(f"metric {metric} of {', '.join(metrics)}")
     by_path: dict[str, list[tuple[tuple[float, ...], float]]] = {}
@@ -263,4 +291,5 @@ def _measured(path: Path, read: Measurements) -> Points:
     if problems:
         raise ConfigError(listed(problems))
     series = {name: _series(name, "time", pairs, names) for name, pairs in by_path.items()}
-    return Points({}, series, None, (*notes, *repetitions_note(series.values())), counted, names)
+    of = "" if metric.lower() in TIMES or "time" in metric.lower() else metric
+    return Points({}, series, None, (*notes, *repetitions_note(series.values())), counted, names, of)
