@@ -26,8 +26,9 @@ examples:
 POINTS is a CSV with a column of processes and columns of efficiencies (load_balance, serialization,
 transfer, ...) or time; a modelfactors.csv of BSC's basicanalysis; or Extra-P's text (.txt), JSON (.json),
 JSON lines (.jsonl) or Talpas. Times may depend on several columns: processes, nodes, ranks, threads, size,
-clock_khz. With --out, pictures are written beside the profile: how well it fits, and the tree of efficiencies.
-With --metric a model of that metric is written, which predict-runtime reads; no run time comes from it.
+clock_khz. With --out, pictures are written beside the profile: how well it fits, and the tree of
+efficiencies. With --metric a model of that metric is written, which predict-runtime reads; no run time comes
+from it.
 """
 
 NOT_STATED = "CLUSTER"

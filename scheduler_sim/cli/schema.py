@@ -19,6 +19,7 @@ SCHEMAS = {
     "facility": ("scheduler_sim.energy.facility_keys", "FacilityKeys"),
     "profile": ("scheduler_sim.scaling.profile_keys", "ProfileKeys"),
     "modular": ("scheduler_sim.scaling.profile_keys", "ModularKeys"),
+    "metric": ("scheduler_sim.scaling.metric_model", "MetricKeys"),
     "network": ("scheduler_sim.messages.network_keys", "NetworkKeys"),
 }
 """Files by kind, and where the models of their keys are; imported when asked for."""

@@ -47,9 +47,8 @@ def keys_page() -> str:
     part = "Each of `components` has the keys of a profile from `scaling` to `provenance`, and `runs`:"
     runs = tables(ModularKeys)
     runs = runs[runs.index("## `components.<name>.runs`") :].split("\n\n## ")[0].strip() + "\n"
-    metric = tables(MetricKeys).split("\n\n## ")[0]
-    metric = metric.replace("## The file", "## A model of a metric").strip() + "\n"
-    metric += "\n`fit scaling --metric` writes it; `provenance` is that of a profile.\n"
+    metric = tables(MetricKeys).split("\n\n## ")[0].strip().replace("## The file", "## A model of a metric")
+    metric += "\n\n`fit scaling --metric` writes it; `provenance` is that of a profile.\n"
     return "\n".join(
         [_INTRODUCTION, whole, modular + part + "\n", runs, metric, _factors(), _CURVES, _curves()]
     )

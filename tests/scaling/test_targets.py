@@ -95,6 +95,18 @@ def test_seconds_of_the_measured_runs_and_of_a_known_one():
     assert far.warnings == ("a: nothing was measured halfway to 64 processes",)
 
 
+def test_clocks_where_the_profile_reacts_to_them():
+    keys = {"frequency": {"beta": 0.5, "nominal_khz": 2_000_000}, "modules": {"CM": 1}}
+    clocked = profile(time={"curve": "pmnf", "constant": 6.0}, **keys)
+    (target,) = read_targets(clocked, "nodes=4,khz=1e6")
+    assert target == Target(4, "CM", None, 1_000_000)
+    assert predicted(clocked, target).time == pytest.approx(9)
+    known = read_known(clocked, "time=60,nodes=4,clock_khz=1000000")
+    assert predicted(clocked, Target(4, "CM"), known).time == pytest.approx(40)
+    with pytest.raises(InputError, match="clock_khz: found '0'"):
+        read_targets(clocked, "nodes=4,clock_khz=0")
+
+
 def test_efficiencies_have_seconds_over_a_known_run_alone():
     half = profile(speedup={"curve": "amdahl_speedup", "serial": 0.5})
     one = predicted(half, Target(2, "CM"))

@@ -104,8 +104,8 @@ def _table(path: Path, text: str, percent: bool, metric: str) -> Points:
         problems.append(f"{path}:{line}: found the parameters {', '.join(parameters)}; allowed: each once")
     wanted = metric.strip().lower()
     if wanted and wanted not in bare[width:]:
-        others = ", ".join(bare[width:])[:200]
-        problems.append(f"{path}:{line}: found no metric {metric!r:.40}; allowed: {others}")
+        there = ", ".join(bare[width:])[:200]
+        problems.append(f"{path}:{line}: found no metric {metric!r:.40}; allowed: {there}")
     if wanted:
         names = ["time" if cell == wanted else _LEFT_OUT for cell in bare[width:]]
     else:

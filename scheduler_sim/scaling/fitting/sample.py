@@ -58,7 +58,7 @@ def gathered(points: ArrayLike, values: ArrayLike) -> Sample:
     count = np.bincount(which).astype(np.float64)
     mean = np.bincount(which, weights=y) / count
     mean = np.where(count == 1, y[np.argsort(which, kind="stable")[np.cumsum(count).astype(int) - 1]], mean)
-    apart = np.bincount(which, weights=(y / mean[which] - 1) ** 2)
+    apart = np.bincount(which, weights=(y / mean[which] - 1) ** 2).astype(np.float64)
     return Sample(unique, mean, count, float(np.sum((y / mean[which] - 1) ** 2)), apart)
 
 
