@@ -91,12 +91,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--draws", type=int, default=200, help="laws a kind; default: 200")
     parser.add_argument("--page", help="page with a place for the table")
     args = parser.parse_args(arguments)
-    page = Path(args.page).read_text(encoding="utf-8") if args.page else ""
-    if args.page and not MARKS.search(page):
+    if args.page and not MARKS.search(Path(args.page).read_text(encoding="utf-8")):
         words = "<!-- breaks: ... --> and <!-- end breaks -->"
         sys.exit(f"{args.page}: found no place for the table; allowed: {words}")
     text = "\n".join(lines(args.draws))
     if args.page:
+        page = Path(args.page).read_text(encoding="utf-8")  # which may have changed meanwhile
         filled = MARKS.sub(lambda place: f"{place[1]}\n{text}\n\n{place[2]}", page)
         Path(args.page).write_text(filled, encoding="utf-8")
     else:
