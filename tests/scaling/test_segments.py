@@ -140,8 +140,10 @@ def test_a_break_goes_into_page_and_profile(tmp_path):
 def test_draws_of_the_benchmark_are_the_same_each_time():
     kind = scaling_laws.Kind("", scaling_laws.broken)
     one, other = (breaks.drawn(kind, 3) for _ in range(2))
-    assert (one.chosen == other.chosen).all()
-    assert one.taken.dtype == bool
+    assert (one.off == other.off).all()
+    assert one.off.shape == one.inside.shape == (3, 2)
+    found = breaks.Found(np.array([True, False]), np.array([[0.3, 0.1], [9, 9]]), np.array([[0, 1], [1, 1]]))
+    assert list(found.cells()) == ["50.0 %", "30 % (0 %)", "10 % (100 %)"]
 
 
 def test_the_table_goes_to_its_place(tmp_path, monkeypatch):
