@@ -73,7 +73,7 @@ def drawn(kind: Kind, number: int, seed: int = SEED) -> Found:
         chosen = fit_laws(points, measured, scaling=kind.scaling)
         taken.append(isinstance(chosen, SegmentedFit))
         one = fit_time(points, measured, scaling=kind.scaling) if taken[-1] else chosen
-        at = p[-1:] * AHEAD
+        at = np.array([AHEAD * p[-1]], dtype=np.float64)
         (truth,) = law(at)
         off.append([abs(fit.predicted(at)[0] / truth - 1) for fit in (one, chosen)])
         inside.append([low[0] <= truth <= high[0] for low, high in (one.envelope(at), chosen.envelope(at))])
