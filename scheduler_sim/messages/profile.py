@@ -36,7 +36,7 @@ def points(outcomes: Sequence[Outcome], *, scaling: str) -> Points:
         if not useful.all():
             raise InputError("points: found a trace without computation; allowed: traces with bursts")
         columns[COMPUTATION] = useful[0] / useful
-    series = {name: Series(name, "efficiency", p, values) for name, values in columns.items()}
+    series = {name: Series(name, "efficiency", p[:, None], values) for name, values in columns.items()}
     return Points(series, {}, None, ())
 
 

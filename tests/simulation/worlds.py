@@ -139,13 +139,13 @@ def spreading() -> Simulation:
     return on(SHARED | TREE, {"backfill": "easy", "topology": "compact"}, parts_of_nodes(), models=models)
 
 
-def capped_power() -> Simulation:
+def capped_power(policy: dict[str, Any], **cap: Any) -> Simulation:
     power = series((0, 900), (20, 700), (45, 1000))
     return on(
         {"modules": [{"name": "cluster", "nodes": 6}]},
-        {"backfill": "easy", "order": "wfp3"},
+        policy,
         jobs(partition=[""] * JOBS, nodes=drawn(1, 2, 3)),
-        models=capped(power),
+        models=capped(power, **cap),
     )
 
 
@@ -187,6 +187,11 @@ WORLDS: dict[str, Callable[[], Simulation]] = {
         SHARED, easy(packing="fragmentation_gradient"), parts_of_nodes(gpus=drawn(0, 0.5, 1, 2), nodes=1)
     ),
     "shared, conservative": lambda: on(SHARED, "conservative", parts_of_nodes(gpus=drawn(0, 1, 2))),
-    "power cap": capped_power,
+    "power cap": lambda: capped_power({"backfill": "easy", "order": "wfp3"}),
+    "power cap that slows": lambda: capped_power(easy(), slow_running=True),
+    "power cap, slurm": lambda: capped_power(slurm(bf_interval=1, bf_resolution=1)),
+    "power saving, slurm": lambda: on(
+        WHOLE, slurm(SuspendTime=8, SuspendTimeout=2, ResumeTimeout=5, SuspendRate=0, ResumeRate=0)
+    ),
 }
 """By what they have."""
