@@ -101,7 +101,7 @@ jobs_of = st.lists(
 
 
 @pytest.mark.interpreted
-@examples(30)
+@examples(16)
 @given(jobs_of, st.integers(4, 6))
 def test_power_for_so_many_nodes_is_so_many_nodes(jobs: Workload, many: int):
     """Where nothing is planned ahead; of more nodes than there is power for any will do."""
@@ -120,7 +120,7 @@ def caps(draw: st.DrawFn) -> Any:
 
 
 @pytest.mark.interpreted
-@examples(40)
+@examples(20)
 @given(jobs_of, caps(), st.sampled_from([1, 7, 30]), st.sampled_from(["main", "backfill"]))
 def test_nothing_is_above_the_cap_and_what_is_there_for_speed_changes_nothing(
     jobs: Workload, cap: Any, interval: int, first: str
@@ -177,7 +177,7 @@ def both(nodes: int, jobs: Workload, cap: Any, **keys: Any) -> Result:
 
 
 @pytest.mark.interpreted
-@examples(40)
+@examples(20)
 @given(jobs_of, caps(), st.sampled_from([0, 20, 100]), st.sampled_from([0, 2, 60]), st.sampled_from([1, 30]))
 def test_nothing_is_above_the_cap_where_nodes_are_switched_off(
     jobs: Workload, cap: Any, timeout: int, rate: int, interval: int
@@ -192,7 +192,7 @@ def test_nothing_is_above_the_cap_where_nodes_are_switched_off(
 
 
 @pytest.mark.interpreted
-@examples(30)
+@examples(16)
 @given(jobs_of, caps(), st.sampled_from(["fcfs", "easy", "conservative", "first_fit"]))
 def test_nor_under_other_policies(jobs: Workload, cap: Any, policy: str):
     idle_off = {"timeout_s": 20}

@@ -236,7 +236,7 @@ def expected(case: Case, power: Power) -> Any:
 
 
 @pytest.mark.interpreted
-@examples(40)
+@examples(20)
 @given(powered_cases())
 def test_the_engine_is_the_plain_model(drawn: Any):
     case, power, words = drawn
