@@ -30,7 +30,12 @@ class Sample:
 SAMPLES = {
     "first": Sample(
         "a cluster of 128 nodes, a trace of 1,000 jobs, and a study of policies",
-        ("configs/systems/cluster-128.yaml", "workloads/sample-1000.swf", "configs/studies/policies.yaml"),
+        (
+            "configs/systems/cluster-128.yaml",
+            "workloads/sample-1000.swf",
+            "workloads/sample-1000.yaml",
+            "configs/studies/policies.yaml",
+        ),
         (
             "scheduler-sim run configs/systems/cluster-128.yaml workloads/sample-1000.swf --out result",
             "scheduler-sim report result",
