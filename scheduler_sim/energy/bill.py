@@ -48,6 +48,11 @@ def bill(
     ``nodes`` has the nodes of each module, ``price`` is per kWh, ``carbon`` g of CO2 per kWh. Raises
     InputError for a series that does not cover the schedule.
     """
+    pue = facility.constant_pue
+    if pue is not None and price is None and carbon is None:  # nothing hangs on when
+        row = accounted.energy[accounted.energy["module"] == module].iloc[0]
+        it, most = float(row["system_j"]), float(row["peak_w"])
+        return Bill(it, pue * it, 0.0, (pue - 1) * it, pue * most, None, None)
     use = facility.use(accounted, nodes, list(nodes) if module == TOTAL else [module])
     priced = (
         None if series is None else use.at_prices(series) / JOULES_PER_KWH for series in (price, carbon)
