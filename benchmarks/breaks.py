@@ -7,14 +7,12 @@ python -m benchmarks.breaks --page docs/reference/scaling.md       the same, int
 from __future__ import annotations
 
 import argparse
-import re
-import sys
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
+from benchmarks.place import Place
 from benchmarks.scaling_laws import ONE_PARAMETER, Kind, broken, saturating, usl
 from scheduler_sim.arrays import Floats
 from scheduler_sim.scaling.fitting import SegmentedFit, fit_laws, fit_time
@@ -41,7 +39,7 @@ UNBROKEN = (
     Kind("a cost that saturates", saturating),
 )
 
-MARKS = re.compile(r"(<!-- breaks: .*? -->\n).*?(<!-- end breaks -->)", re.DOTALL)
+PLACE = Place("breaks", "end breaks", "table")
 
 
 class Found(NamedTuple):
@@ -97,16 +95,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--draws", type=int, default=200, help="laws a kind; default: 200")
     parser.add_argument("--page", help="page with a place for the table")
     args = parser.parse_args(arguments)
-    if args.page and not MARKS.search(Path(args.page).read_text(encoding="utf-8")):
-        words = "<!-- breaks: ... --> and <!-- end breaks -->"
-        sys.exit(f"{args.page}: found no place for the table; allowed: {words}")
+    PLACE.require(args.page)
     text = "\n".join(lines(args.draws))
-    if args.page:
-        page = Path(args.page).read_text(encoding="utf-8")  # which may have changed meanwhile
-        filled = MARKS.sub(lambda place: f"{place[1]}\n{text}\n\n{place[2]}", page)
-        Path(args.page).write_text(filled, encoding="utf-8")
-    else:
-        print(text)
+    PLACE.write(args.page, text)
 
 
 if __name__ == "__main__":

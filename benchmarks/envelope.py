@@ -7,14 +7,12 @@ python -m benchmarks.envelope --page docs/reference/scaling.md       the same, i
 from __future__ import annotations
 
 import argparse
-import re
-import sys
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
+from benchmarks.place import Place
 from benchmarks.scaling_laws import CALIBRATED, HELD_BACK, POINTS, Kind
 from scheduler_sim.arrays import Floats
 from scheduler_sim.scaling.fitting import fit_factor, fit_time
@@ -36,7 +34,7 @@ OPEN = 1e-9
 FEWEST = 3
 """Points of a measured series that are fitted at least."""
 
-MARKS = re.compile(r"(<!-- envelope: .*? -->\n).*?(<!-- end -->)", re.DOTALL)
+PLACE = Place("envelope")
 
 
 class Held(NamedTuple):
@@ -142,17 +140,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--draws", metavar="N", type=int, default=200, help="of each kind; default: 200")
     parser.add_argument("--page", metavar="FILE", help="page with a place for the tables")
     args = parser.parse_args(arguments)
-    page = Path(args.page).read_text(encoding="utf-8") if args.page else ""
-    if args.page and not MARKS.search(page):
-        sys.exit(
-            f"{args.page}: found no place for the tables; allowed: <!-- envelope: ... --> and <!-- end -->"
-        )
+    PLACE.require(args.page)
     text = "\n".join(lines(args.draws))
-    if args.page:
-        filled = MARKS.sub(lambda found: f"{found[1]}\n{text}\n\n{found[2]}", page)
-        Path(args.page).write_text(filled, encoding="utf-8")
-    else:
-        print(text)
+    PLACE.write(args.page, text)
 
 
 if __name__ == "__main__":

@@ -12,16 +12,15 @@ from __future__ import annotations
 
 import argparse
 import json
-import re
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
 from benchmarks import extrap_peer, scaling_laws
+from benchmarks.place import Place
 from benchmarks.scaling_laws import ONE_PARAMETER, POINTS, SEVERAL, Kind, Law
 from benchmarks.section import table
 from scheduler_sim.arrays import Floats
@@ -32,7 +31,7 @@ SEED = 26
 """Of the draws; nothing was chosen by them."""
 
 NAMES = ("processes", "size", "threads")
-MARKS = re.compile(r"(<!-- extrapolation: .*? -->\n).*?(<!-- end extrapolation -->)", re.DOTALL)
+PLACE = Place("extrapolation", "end extrapolation")
 
 
 class Stratum(NamedTuple):
@@ -231,10 +230,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     )
     parser.add_argument("--page", metavar="FILE", help="page with a place for the tables")
     args = parser.parse_args(arguments)
-    page = Path(args.page).read_text(encoding="utf-8") if args.page else ""
-    if args.page and not MARKS.search(page):
-        words = "<!-- extrapolation: ... --> and <!-- end extrapolation -->"
-        sys.exit(f"{args.page}: found no place for the tables; allowed: {words}")
+    PLACE.require(args.page)
     found = []
     for stratum in (*ONE, *MANY):
         number = {1: args.draws, 2: args.several, 3: args.several // 2}[stratum.parameters]
@@ -246,11 +242,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             if not args.page:
                 print(" | ".join(_row(found[-1], bool(args.extrap))), flush=True)
     text = "\n\n".join(tables(found))
-    if args.page:
-        filled = MARKS.sub(lambda place: f"{place[1]}\n{text}\n\n{place[2]}", page)
-        Path(args.page).write_text(filled, encoding="utf-8")
-    else:
-        print(text)
+    PLACE.write(args.page, text)
 
 
 if __name__ == "__main__":

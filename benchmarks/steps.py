@@ -7,17 +7,17 @@ python -m benchmarks.steps --page docs/how-to/benchmarks.md   the same, into the
 from __future__ import annotations
 
 import argparse
-import re
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 
+from benchmarks.place import Place
 from scheduler_sim.arrays import Floats
 from scheduler_sim.benchmarking.steps import find_steps
 from scheduler_sim.streams import stream
 
-MARKS = re.compile(r"(<!-- steps: .*? -->\n).*?(<!-- end -->)", re.DOTALL)
+PLACE = Place("steps")
 SERIES = 200
 LENGTHS = (20, 60, 120)
 SIZES = (2, 3, 5)
@@ -84,13 +84,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--page", type=Path)
     args = parser.parse_args()
-    text = f"\n{false_alarms()}\n\n{seen_after()}\n\n"
-    if args.page is None:
-        print(text)
-        return
-    page = args.page.read_text(encoding="utf-8")
-    assert MARKS.search(page), f"{args.page}: no place for the tables"
-    args.page.write_text(MARKS.sub(lambda found: found[1] + text + found[2], page), encoding="utf-8")
+    PLACE.require(args.page)
+    text = f"{false_alarms()}\n\n{seen_after()}"
+    PLACE.write(args.page, text)
 
 
 if __name__ == "__main__":
