@@ -1,8 +1,8 @@
 # make demo      run a sample trace: a table here, a picture in demo-result/policies.png; compile all policies
 # make test      style, types, dependencies between the rooms, and the tests; small cases run in plain Python
-# make test-long what takes long by nature: kills, whole studies, the examples of all pages, every random case
-#                in greater number and compiled
-# make test-all  all of it: every small case compiled, too, and twice as many random ones
+# make test-long what takes long by nature: kills, whole studies, the examples of all pages, each rule compiled,
+#                and twice as many random cases
+# make test-all  all of it: every small case compiled, too, and eight times as many random ones
 # make docs      the documentation as a site, in site/; a warning is an error
 # make samples   the sample traces anew, from their recipes
 #

@@ -21,7 +21,7 @@ needs_shared = pytest.mark.skipif(
     not (SHARED / "data").is_dir(), reason="the shared reference data is not beside this checkout"
 )
 
-EXAMPLES = {"quick": 12, "long": 50, "all": 100}
+EXAMPLES = {"quick": 12, "long": 25, "all": 100}
 """What each profile takes of a hundred random cases."""
 
 for profile, many in EXAMPLES.items():
@@ -53,10 +53,11 @@ def pytest_collection_finish() -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Iterator[object]:
-    """Run what is marked ``interpreted`` in plain Python, but for the long profiles, which compile it."""
-    is_long = settings.default.max_examples >= EXAMPLES["long"]
-    marked = item.get_closest_marker("interpreted") and not item.get_closest_marker("compiled")
-    if is_long or not marked:
+    """Run what is marked ``interpreted`` in plain Python; compiled where it is ``long``, or all of it is run."""
+    compiled = settings.default.max_examples >= EXAMPLES["all"] or any(
+        item.get_closest_marker(name) for name in ("compiled", "long")
+    )
+    if compiled or not item.get_closest_marker("interpreted"):
         return (yield)
     from tests.engine.interpreted import interpreted
 

@@ -1,6 +1,6 @@
 """Every rule, compiled, gives what it gives in plain Python: with all of them at once, under each scheme.
 
-Most small cases of the other tests run in plain Python alone, but for the long profile.
+Most small cases of the other tests run in plain Python alone, but for `make test-all`.
 """
 
 from __future__ import annotations
