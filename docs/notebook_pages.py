@@ -40,6 +40,7 @@ def _cells(path: Path, pictures: dict[str, bytes]) -> Iterator[str]:
         yield f"```python\n{source}\n```"
         for output in cell["outputs"]:
             yield _output(output, path.stem, pictures)
+    yield f'<a href="../{path.name}" download>Download this notebook</a>'
 
 
 def _output(output: dict[str, Any], notebook: str, pictures: dict[str, bytes]) -> str:
