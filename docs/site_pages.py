@@ -30,8 +30,8 @@ def on_files(files: Files, config: Any) -> Files:
 
 def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str:
     """Rewrite links that leave the site, or enter it from outside of ``docs``; code is named, not linked."""
-    source = Path(page.file.abs_src_path).parent
     here = Path(page.file.src_uri).parent
+    source = Path(page.file.abs_src_path or ROOT / "docs" / here / "made").parent
 
     def rewritten(found: re.Match[str]) -> str:
         label, target, anchor = found[1], found[2], found[3] or ""
@@ -53,6 +53,8 @@ def _place(path: Path) -> str | None:
     inside = path.relative_to(ROOT)
     if str(inside) in ELSEWHERE:
         return ELSEWHERE[str(inside)]
+    if inside.suffix == ".ipynb":
+        inside = inside.with_suffix(".md")
     return str(inside.relative_to("docs") if inside.parts[0] == "docs" else inside)
 
 

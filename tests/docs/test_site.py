@@ -34,7 +34,8 @@ def test_the_site_is_built_without_a_warning(tmp_path):
     }
     written = {str(path.relative_to(ROOT / "docs").with_suffix("")) for path in (ROOT / "docs").rglob("*.md")}
     studies = {f"analysis/{path.stem}" for path in (ROOT / "analysis").glob("*.md")}
-    assert written | studies | {".", "CONTRIBUTING", "CHANGELOG"} <= pages
+    notebooks = {f"notebooks/{path.stem}" for path in (ROOT / "docs" / "notebooks").glob("*.ipynb")}
+    assert written | studies | notebooks | {".", "CONTRIBUTING", "CHANGELOG"} <= pages
     fetched = re.compile(r"""<(?:script|link|img)[^>]+(?:src|href)=["'](https?:[^"']+)""")
     for path in (tmp_path / "site").rglob("*.html"):
         assert [
