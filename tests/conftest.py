@@ -53,7 +53,7 @@ def pytest_collection_finish() -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Iterator[object]:
-    """Run what is marked ``interpreted`` in plain Python; compiled where it is ``long``, or all of it is run."""
+    """Run what is marked ``interpreted`` in plain Python, but if it is ``long``, or everything is run."""
     compiled = settings.default.max_examples >= EXAMPLES["all"] or any(
         item.get_closest_marker(name) for name in ("compiled", "long")
     )
