@@ -90,7 +90,7 @@ def shared_fates(result: Any) -> dict[int, tuple[int, int, str, list[int]]]:
 # -- under Slurm
 
 
-@examples(600)
+@examples(300)
 @given(cases(), st.data())
 def test_whole_nodes_leave_and_come_back_as_in_the_plain_slurm(case: Case, data: st.DataObject) -> None:
     case = replace(case, jobs=tuple(replace(job, depends=(",", [])) for job in case.jobs))

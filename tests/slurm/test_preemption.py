@@ -135,7 +135,7 @@ def plain(one: Preempting, **rules: Any) -> PreemptingSlurm:
 
 
 @given(preempting())
-@examples(1000)
+@examples(300)
 def test_the_engine_is_equal_to_the_plain_model(one: Preempting) -> None:
     slurm, result = plain(one), played(one)
     assert fates(result) == {job.id: (job.state, job.start) for job in slurm.jobs}

@@ -50,7 +50,7 @@ def plain(one: Preempting) -> GangSlurm:
 
 
 @given(suspending())
-@examples(500)
+@examples(200)
 def test_the_engine_is_equal_to_the_plain_model(one: Preempting) -> None:
     slurm = plain(one)
     assume(not slurm.is_unclear)

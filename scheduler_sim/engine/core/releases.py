@@ -20,7 +20,13 @@ def add_release(core: Core, pool: int, time: int, row: int, nodes: int) -> None:
     place = _first_after(plan, head, tail, time)
     while place > head and plan[place - 1].time == time and plan[place - 1].row > row:
         place -= 1
-    if tail == len(plan) or (head > 0 and place - head < tail - place):
+    if tail == len(plan):  # half of the way back at once: one step each time would move all of it each time
+        by = (head + 1) // 2
+        for i in range(head, tail):
+            _copy(plan, i, i - by)
+        head, tail, place = head - by, tail - by, place - by
+        core.pools[pool].release_head, core.pools[pool].release_tail = head, tail
+    if head > 0 and place - head < tail - place:
         for i in range(head, place):
             _copy(plan, i, i - 1)
         place -= 1
