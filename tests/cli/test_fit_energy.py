@@ -173,7 +173,7 @@ def test_jobs_that_nobody_can_tell(here, tmp_path):
     ended = here("fit", "energy", "--jobs", path)
     assert ended.code == 0
     assert ended.out.startswith("power does not fit, no model: ")
-    assert "warning: user, application and size do not tell what a job draws" in ended.err
+    assert "warning: user, application and size do not predict the power of a job" in ended.err
 
 
 @pytest.mark.parametrize(

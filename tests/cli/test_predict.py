@@ -44,7 +44,7 @@ def test_the_page_and_the_picture(cli, small, tmp_path):
     for told in (
         r"^squeue.txt|under easy, from Mon 9 Mar 10:00 on",
         r"^  runs      1 job$",
-        r"^  waits     1 job; left out, as they wait for something else: 1 JobHeldUser$",
+        r"^  waits     1 job; left out, because they wait for something else: 1 JobHeldUser$",
         r"^  history   399 jobs that had ended",
         r"^  8 +.*bob +- +10 +1:00:00 +Mon 9 Mar 10:30 +Mon 9 Mar 10:30 +Mon 9 Mar 10:30 +Mon 9 Mar 11:00$",
         r"^  A job submitted now:$",
