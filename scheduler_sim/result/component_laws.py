@@ -102,7 +102,7 @@ def time_limit(schedule: Schedule) -> Breach:
 
     The time of suspensions does not count, and each suspension may delay the check. If a component was slowed
     for a power cap its limit is extended as its run time is.
-    A component that ended with its reservation, or because the minutes of its QOS or association were used up,
+    A component that ended with its reservation, or because the minutes of its QOS or association ran out,
     may have run for less, and so may one that was preempted and ended on its own in its grace time.
     """
     if schedule.shortened:
