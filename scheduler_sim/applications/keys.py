@@ -130,7 +130,7 @@ class ModelsKeys(Keys):
     """The whole file."""
 
     name: Title = Field(default="", description="name of the models in reports; by default the file's name")
-    description: Text = Field(default="", description="a sentence for people")
+    description: Text = Field(default="", description="text for the reader")
     applications: TypesKeys | None = Field(default=None, description="run times by type and module")
     conversions: list[ConversionKeys] = Field(
         default=[], description="requests by module; a pair that is not listed asks for the same"

@@ -72,10 +72,11 @@ behind a reservation. Under policy slurm, on shared nodes, free nodes are not co
 `wait_priority` includes waiting for nodes.
 """
 
-SLOWNESS = """While a component is slowed its run time and its limit grow. `power_w` and `frequency_khz` are those at
-its reference clock, and `energy_j` is its actual energy: `power_w` × the rest of its run time, plus the energy in
-the intervals of `slowed`. `runs` has the same two columns at its end; `energy_lost_j` there is computed with
-`power_w`.
+SLOWNESS = """\
+While a component is slowed its run time and its limit grow. `power_w` and `frequency_khz` are those at
+its reference clock, and `energy_j` is its actual energy: `power_w` × the rest of its run time, plus the
+energy in the intervals of `slowed`. `runs` has the same two columns at its end; `energy_lost_j` there is
+computed with `power_w`.
 """
 
 SUSPENSION = """\
@@ -97,7 +98,8 @@ of its first placement.
 LOST = """\
 All runs of the components that ran more than once, lost their only run, or wrote
 [checkpoints](../semantics.md#checkpoints); components that ran once, to their own end and without
-checkpoints, are not included. With checkpoints, run time = work that was kept + `checkpoint_s` + `restart_s` + `lost_s`.
+checkpoints, are not included. With checkpoints, run time = work that was kept + `checkpoint_s` +
+`restart_s` + `lost_s`.
 `components` has the last run of each, with its waits since the submission. Without such
 components there is no such file, no `runs` in the manifest and no block [`lost`](metrics.md#lost-work) in
 the metrics, and `Result.runs` has no rows.
@@ -151,7 +153,7 @@ def page() -> str:
         "Where [jobs share nodes](system.md#nodes-that-jobs-share), or a partition covers part of a module;"
         " values that are not stated for nodes are 0:\n",
         _table(PARTS),
-        "Where GPUs are individual devices (a component asks for a part of one, or the packing scores nodes):\n",
+        "Where GPUs are individual devices (a component asks for a part, or the packing scores nodes):\n",
         _table(DEVICES),
         "On a system with a [topology](system.md#topology), with `node_list` if it is not there already:\n",
         _table(SPREAD),
