@@ -97,7 +97,7 @@ def refuse_foreign(directory: Path, *, force: bool = False) -> None:
         return
     raise InputError(
         f"{directory} contains something that is not a result ({', '.join(found[:3])}"
-        f"{', ...' if len(found) > 3 else ''}) and is left unchanged; allowed: another directory, or --force"
+        f"{', ...' if len(found) > 3 else ''}) and is left alone; allowed: another directory, or --force"
     )
 
 

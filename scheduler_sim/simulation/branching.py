@@ -82,8 +82,8 @@ class Branching(Actions):
         own = [part for part in OWN if engine.has(self._core, part)]
         if own:
             raise ConfigError(
-                f"save: found policy {self.policy.name!r:.40} with {OWN[own[0]]} of your own, which stands in"
-                " no file; allowed: other policies (branch() copies it)"
+                f"save: found policy {self.policy.name!r:.40} with {OWN[own[0]]} of your own, which no"
+                " file can contain; allowed: other policies (branch() copies it)"
             )
         arrays: list[np.ndarray] = []
         inputs = [one() if callable(one) else one for one in self._inputs]

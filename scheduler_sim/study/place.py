@@ -74,7 +74,7 @@ def _refuse_foreign(directory: Path, kind: str, force: bool) -> None:
     if names and not marked and not force and not _is_of_version_0_1(directory, kind):
         raise InputError(
             f"{directory} contains something that is not a {kind} ({', '.join(names[:3])}"
-            f"{', ...' if len(names) > 3 else ''}) and is left unchanged;"
+            f"{', ...' if len(names) > 3 else ''}) and is left alone;"
             " allowed: another directory, or --force"
         )
 
