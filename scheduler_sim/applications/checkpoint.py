@@ -38,7 +38,7 @@ class CheckpointKeys(Keys):
     )
     cost: Span = Field(description="how long it takes to write one")
     restart: Span | None = Field(
-        default=None, description="how long it takes to go on from one; by default as long as to write one"
+        default=None, description="time to restart from one; by default as long as writing one"
     )
 
     @property

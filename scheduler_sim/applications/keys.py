@@ -33,41 +33,42 @@ SLOWER, SPEED = "slower", "speed"
 class TypeKeys(Keys):
     """One type of application."""
 
-    name: Name = Field(description="what the application column of a trace calls it; its number does, too")
+    name: Name = Field(description="name in the application column of a trace; its number may be used, too")
     percent: Percent | None = Field(
         default=None,
-        description="of the jobs that name no type; none of the types has one: all jobs name theirs",
+        description="percentage of the jobs that name no type; if no type has one, all jobs must name theirs",
     )
     apps: list[Text] = Field(
-        default=[], description="other names that the application column of a trace has for it"
+        default=[], description="other names for it in the application column of a trace"
     )
     ratios: dict[Name, Positive] | None = Field(
         default=None,
-        description="speed on each module against the one whose ratio is 1; it cannot run on others",
+        description="speed on each module relative to the one with ratio 1; it cannot run on other modules",
     )
     profile: Any | None = Field(
         default=None,
-        description="instead: how it scales, a [profile](profile.md)'s file, or the keys of one. With neither"
-        " it takes as long everywhere",
+        description="instead of ratios: its scaling, the file of a [profile](profile.md) or its keys. With"
+        " neither, run times are the same everywhere",
     )
     component: Name | None = Field(
-        default=None, description="of the profile of a modular application: the component it is"
+        default=None, description="for the profile of a modular application: which component it is"
     )
     edits: list[dict[str, Any]] = Field(
-        default=[], description="what-ifs, as [edits of a profile](profile.md#edits), after the profile's own"
+        default=[],
+        description="what-ifs, as [edits of a profile](profile.md#edits), applied after those of the profile",
     )
     problem_size: Positive | None = Field(
         default=None,
-        description="size of its jobs' problem, for a profile that depends on it, instead of the profile's;"
-        " a column `problem_size` of the trace states that of each job and comes first",
+        description="problem size of its jobs, for a profile that depends on it, instead of the profile's;"
+        " a column `problem_size` of the trace overrides it for each job",
     )
     checkpoint: CheckpointKeys | None = Field(
         default=None, description="how its jobs write checkpoints; by default they write none"
     )
     spread: SpreadKeys | None = Field(
         default=None,
-        description="how much longer its jobs take whose nodes lie apart, on a system with a"
-        " [topology](system.md#topology); by default they do not",
+        description="how much longer its jobs take when their nodes are far apart, on a system with a"
+        " [topology](system.md#topology); by default no longer",
     )
 
 
@@ -76,36 +77,36 @@ class TypesKeys(Keys):
 
     reference: Name = Field(
         default=OWN,
-        description="module that the trace's run times and time limits are of; own: the first that a"
+        description="module to which run times and time limits of the trace refer; own: the first that a"
         " component asks for",
     )
     below_one: Annotated[str, choice(SLOWER, SPEED)] = Field(
         default=SPEED,
-        description="what a ratio q below 1 says. speed: 1/q times as long, as from 1 on; slower: q times"
-        " slower, 1 + q times as long, which jumps at 1",
+        description="meaning of a ratio q below 1. speed: 1/q times as long, as for ratios above 1; slower: q"
+        " times slower, 1 + q times as long, which is not continuous at 1",
     )
     modules: Annotated[str, choice(TRACE, FASTEST_FIRST)] = Field(
         default=TRACE,
-        description="trace: the partitions that it names, in its order; fastest_first: all modules that the"
-        " type has a ratio for, the shortest run time first",
+        description="trace: the partitions named in the trace, in its order; fastest_first: all modules for"
+        " which the type has a ratio, shortest run time first",
     )
     draw: Annotated[str, choice(*DRAWS)] = Field(
         default="hash",
-        description="how jobs that name no type get one. hash of the component's number: it stays whatever"
-        " else changes; sequence: random, in the order of the trace; quota: exactly the shares, in random"
-        " order",
+        description="how jobs that name no type get one. hash: by a hash of the component's number, which"
+        " does not depend on other jobs; sequence: random, in the order of the trace; quota: exactly the"
+        " shares, in random order",
     )
     sizes: Annotated[str, choice(OFFERED, POWERS_OF_TWO, OWN)] = Field(
         default=OFFERED,
         description="offered: a type with a profile is moldable, on all numbers of nodes that it offers;"
-        " powers_of_two: on those of them; own: it runs on as many as the trace says",
+        " powers_of_two: only on powers of two; own: it runs on as many as the trace says",
     )
     clocks: dict[Name, PositiveCount] = Field(
         default={},
-        description="clock of each module, kHz, for profiles that depend on it; by default the profile's own",
+        description="clock of each module, kHz, for profiles that depend on it; by default the profile's",
     )
     floor: Annotated[float, between(0, 1)] | None = Field(
-        default=None, description="efficiency below which no size is offered, instead of the profiles' own"
+        default=None, description="efficiency below which no size is offered, instead of that of the profiles"
     )
     named: Flag = Field(default=True, description="whether the application that a trace names is its type")
     types: list[TypeKeys] = Field(description="the types; their percentages sum to 100")
@@ -114,10 +115,12 @@ class TypesKeys(Keys):
 class ConversionKeys(Keys):
     """How a request changes from the first module that a component asks for to another one."""
 
-    origin: Name = Field(description="the module the request is of")
-    to: Name = Field(description="the module it is converted for")
-    nodes: Positive = Field(default=1.0, description="times the nodes, rounded down, at least one")
-    time: Positive = Field(default=1.0, description="times the run time and time limit, besides any ratio")
+    origin: Name = Field(description="the module of the request")
+    to: Name = Field(description="the module for which it is converted")
+    nodes: Positive = Field(default=1.0, description="factor for the nodes, rounded down, at least one")
+    time: Positive = Field(
+        default=1.0, description="factor for run time and time limit, in addition to any ratio"
+    )
     time_of_one_node: Positive | None = Field(
         default=None, description="instead of time, for requests of one node; by default the same"
     )
@@ -126,8 +129,8 @@ class ConversionKeys(Keys):
 class ModelsKeys(Keys):
     """The whole file."""
 
-    name: Title = Field(default="", description="what reports call the models; by default the file's name")
-    description: Text = Field(default="", description="a sentence for people")
+    name: Title = Field(default="", description="name of the models in reports; by default the file's name")
+    description: Text = Field(default="", description="text for the reader")
     applications: TypesKeys | None = Field(default=None, description="run times by type and module")
     conversions: list[ConversionKeys] = Field(
         default=[], description="requests by module; a pair that is not listed asks for the same"

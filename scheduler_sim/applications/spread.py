@@ -21,4 +21,4 @@ class SpreadKeys(Keys):
         description="what is counted of the nodes that a job has, as in the columns of those names: leaves: "
         "leaf switches beyond the first; groups: switches of the next level beyond the first; hops: links",
     )
-    percent: Percent = Field(description="so much longer for each, of the run time on one leaf")
+    percent: Percent = Field(description="increase of the run time for each, as a share of that on one leaf")

@@ -137,7 +137,7 @@ def _results(raw: RawTable, roles: Roles, problems: list[str]) -> list[str]:
     ]
     if not found:
         problems.append(
-            f"{raw.file}: no column has a unit, so none is known to be a result; say which with --results;"
+            f"{raw.file}: no column has a unit, so the results are not known; name them with --results;"
             f" columns: {', '.join(map(str, raw.cells.columns))[:300]}"
         )
     return found

@@ -133,7 +133,7 @@ class Store:
             raise InputError(f"{self.path}: no such store; allowed: a file that 'benchmarks add' wrote")
         fresh = not self.path.exists() or self.path.stat().st_size == 0
         if not fresh and not _is_sqlite(self.path):
-            raise InputError(f"{self.path} holds something that is not a store of results and is left alone")
+            raise InputError(f"{self.path} is not a store of results and is left alone")
         try:
             connection = sqlite3.connect(self.path, timeout=_PATIENCE_S, isolation_level=None)
         except sqlite3.Error as error:

@@ -29,8 +29,8 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     """Add this command to the parser."""
     parser = commands.add_parser(
         "benchmarks",
-        help="keep results of benchmarks over time, and find where they changed",
-        description="Keep the results of benchmarks in a store, find steps in their series, feed fit.",
+        help="keep benchmark results over time, and find changes",
+        description="Keep benchmark results in a store, find steps in their series, write points for fit.",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
@@ -45,7 +45,10 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     points.add_argument("--benchmark", metavar="NAME", required=True, help="which benchmark")
     points.add_argument("--metric", metavar="NAME", required=True, help="which metric, a time")
     points.add_argument(
-        "--processes", metavar="PARAMETER", required=True, help="what counts them, as nodes or nodes*tasks"
+        "--processes",
+        metavar="PARAMETER",
+        required=True,
+        help="parameter that counts processes, such as nodes or nodes*tasks",
     )
     points.add_argument(
         "--where", metavar="PARAMETER=VALUE", action="append", default=[], help="value of another parameter"
@@ -79,18 +82,18 @@ def _add_action(actions: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "--benchmark", metavar="NAME", help="its name; default: as JUBE has it, or of the file"
     )
     parser.add_argument(
-        "--time", metavar="COLUMN", help="column that says when; default: jube_benchmark_start"
+        "--time", metavar="COLUMN", help="column with the time of a run; default: jube_benchmark_start"
     )
-    parser.add_argument("--at", metavar="TIME", help="or when all rows were run: YYYY-MM-DDThh:mm:ss")
+    parser.add_argument("--at", metavar="TIME", help="or one time for all rows: YYYY-MM-DDThh:mm:ss")
     parser.add_argument(
         "--results",
         metavar="A,B",
-        help="columns that were measured; default: JUBE's patterns, or those with a unit",
+        help="measured columns; default: JUBE's patterns, or those with a unit",
     )
     parser.add_argument(
         "--environment", metavar="A,B", help="columns that describe the system, such as versions of modules"
     )
-    parser.add_argument("--force", action="store_true", help="replace runs that are there with other values")
+    parser.add_argument("--force", action="store_true", help="replace stored runs that have other values")
     parser.add_argument("--quiet", action="store_true", help="print nothing but errors")
 
 
@@ -107,7 +110,7 @@ def _add(args: argparse.Namespace) -> None:
     for table in tables:
         for said in table.notes:
             note(f"note: {table.file}: {said}", quiet=args.quiet)
-    words = {"new": added.new, "were there already": added.known, "replaced": added.replaced}
+    words = {"new": added.new, "known already": added.known, "replaced": added.replaced}
     told = ", ".join(f"{number:,} {word}" for word, number in words.items() if number or word == "new")
     show(f"  runs: {told}; in {args.store}", quiet=args.quiet)
 
@@ -128,7 +131,7 @@ def _series(args: argparse.Namespace) -> list[Series]:
 
     results = Store(args.store).results()
     if results.empty:
-        raise InputError(f"{args.store}: holds no results; allowed: a store to which something was added")
+        raise InputError(f"{args.store}: contains no results; allowed: a store to which results were added")
     with step("looking for steps", quiet=args.quiet) as told:
         return list(series_of(results, told))
 

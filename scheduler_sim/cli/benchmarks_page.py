@@ -28,5 +28,5 @@ def list_text(series: Sequence[Series]) -> str:
     told = f"{count(steps, 'step')} in {len(series) - few:,} series"
     told += f"; of those without a step at most {FALSE_ALARMS:.0%} show one by chance"
     if few:
-        told += f"; {few} with fewer than {FEWEST} runs not looked at"
+        told += f"; {few} with fewer than {FEWEST} runs not tested"
     return "\n".join([*lines, "", told])

@@ -23,9 +23,9 @@ examples:
   scheduler-sim compare replay --recorded --by partition,hour_of_week --plot near.png
   scheduler-sim compare replay --recorded --causes workloads/sample-sacct.txt
 
-DIR is what run --out wrote, of a trace that records waits or starts. --causes repeats the run from its
-manifest with one thing changed at a time, on the trace that is given; it tells which change brings it nearer
-to the record, and whether it also does so in the last full week, which did not count for that.
+DIR was written by run --out, for a trace that records waits or starts. --causes repeats the run from its
+manifest with one change at a time, on the given trace. It reports which change comes closest to the record,
+and whether it also does so in the last full week, which is held out.
 """
 
 
@@ -34,27 +34,27 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     parser = commands.add_parser(
         "compare",
         help="compare a run with what its trace recorded",
-        description="Compare simulated with recorded starts: waits, their order, nodes in use; and find out"
-        " what explains the difference.",
+        description="Compare simulated with recorded starts: waits, their order, nodes in use; and look for"
+        " an explanation of the difference.",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
     parser.add_argument("directory", metavar="DIR", help="result directory that run --out wrote")
     parser.add_argument(
-        "--recorded", action="store_true", required=True, help="with the starts that the trace recorded"
+        "--recorded", action="store_true", required=True, help="compare with the starts recorded in the trace"
     )
     parser.add_argument(
         "--by",
         metavar="SLICES",
         default=BY,
-        help=f"waits by what: partition, size, user, hour_of_week, day, week, with commas; default: {BY}",
+        help=f"show waits by partition, size, user, hour_of_week, day, week (with commas); default: {BY}",
     )
-    parser.add_argument("--plot", metavar="FILE.png", help="draw it, too, over an older picture")
+    parser.add_argument("--plot", metavar="FILE.png", help="also draw a picture; an older one is replaced")
     parser.add_argument(
         "--causes",
         metavar="TRACE",
-        help="repeat the run on its trace with one thing changed at a time, and tell what comes nearer",
+        help="repeat the run on its trace with one change at a time, and report which comes closer",
     )
     parser.add_argument("--columns", metavar="FILE", help="column map with which TRACE was read")
     add_force(parser)

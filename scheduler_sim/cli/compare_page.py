@@ -152,7 +152,7 @@ def causes_text(found: Causes) -> str:
     if found.together is not None:
         rows.append(_row(f"the first and {len(found.together.names) - 1} more at once", found.together))
     parts = [
-        "What explains the difference: the run again, with one thing changed at a time",
+        "What explains the difference: the run repeated with one change at a time",
         f"{table(rows)}\n  {MEANINGS}",
         "\n".join(f"  {line}" for line in _verdict(found)),
     ]
@@ -185,23 +185,23 @@ def _verdict(found: Causes) -> Iterator[str]:
     out, base = found.kept_out, found.base
     best = found.together or next(iter(found.tried), base)
     if not base.chosen.by_day:
-        yield "Mean waits are the recorded ones day by day: there is nothing to explain."
+        yield "Mean waits equal the recorded ones on every day: there is nothing to explain."
     elif not nearer(best, base):
-        yield "None of this comes nearer: what explains the difference is something else."
+        yield "None of these changes comes closer: something else explains the difference."
     else:
-        yield f"Nearest: {_said(best)}."
+        yield f"Closest: {_said(best)}."
         share = 1 - best.chosen.by_day / base.chosen.by_day
         checked = ""
         if out is not None and best.kept_out is not None and base.kept_out is not None:
             held = _held(best.kept_out, base.kept_out)
-            checked = f"; in the {out.name}, which did not count for the choice, {held}"
+            checked = f"; in the {out.name}, which was held out, {held}"
         yield f"It explains {percent(share)} of the difference from day to day{checked}."
     if out is None:
-        yield "The record is shorter than two days: none of it was kept out to check the choice on."
+        yield "The record is shorter than two days: no part of it was held out to check the choice."
 
 
 def _held(best: Distance, base: Distance) -> str:
     if not base.components or not base.by_day:
         return "there was nothing to explain"
     share = 1 - best.by_day / base.by_day
-    return f"{percent(share)}" if share > 0 else f"it comes no nearer ({span_text(best.by_day)})"
+    return f"{percent(share)}" if share > 0 else f"it comes no closer ({span_text(best.by_day)})"

@@ -25,8 +25,8 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     """Add this command to the parser."""
     parser = commands.add_parser(
         "completion",
-        help="print what a shell needs to complete commands",
-        description="Print a script by which a shell completes commands, options, files and names.",
+        help="print the completion script of a shell",
+        description="Print a script with which a shell completes commands, options, files and names.",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,

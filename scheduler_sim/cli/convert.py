@@ -15,8 +15,8 @@ examples:
   scheduler-sim convert workloads/sample-sacct.txt site.parquet
   scheduler-sim convert workloads/sample-modular.mwf done.mwf --result DIR
 
-Formats are told by the suffix: .swf, .mwf and .csv (each also .gz or .zst), .parquet. Dumps of sacct
---parsable2 are read as .sacct, .psv or .txt. What the new format has no place for is listed on stderr.
+The suffix determines the format: .swf, .mwf and .csv (each also .gz or .zst), .parquet. Dumps of sacct
+--parsable2 are read as .sacct, .psv or .txt. Columns that the new format cannot hold are listed on stderr.
 """
 
 
@@ -25,7 +25,7 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     parser = commands.add_parser(
         "convert",
         help="convert a trace to another format",
-        description="Convert a job trace to another format, and say what the new one has no place for.",
+        description="Convert a job trace to another format, and list what the new format cannot hold.",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,

@@ -19,9 +19,9 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     """Add this command to the parser."""
     parser = commands.add_parser(
         "explain",
-        help="tell why a component waited",
-        description="Tell why a component waited: what held the nodes, whose reservation it sat behind,"
-        " what overtook it.",
+        help="explain why a component waited",
+        description="Explain why a component waited: which jobs held the nodes, which reservation it waited"
+        " behind, which jobs overtook it.",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,

@@ -24,7 +24,7 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     parser = commands.add_parser(
         "fit",
         help="learn a model from measured points",
-        description="Learn from a few runs how an application scales, or how power follows the clock.",
+        description="Learn from a few runs how an application scales, or how power depends on the clock.",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,

@@ -29,15 +29,15 @@ examples:
   scheduler-sim fit energy points.csv --counters l2_misses,flops --out node.yaml --seed 7
   scheduler-sim fit energy --jobs jobs.parquet --from pm100 --out learnt.csv
 
-POINTS is a CSV file with the columns workload, frequency_khz and power_w (mean of one node); besides, time_s,
-module, role (fit or test) and any counters as rates: per second, per instruction, or as utilisation.
-Workloads of role test are projected and never fitted; without roles, halves of the workloads are drawn
---splits times. With one frequency, power is fitted to counters or load levels alone. --out writes the model,
-fitted to all workloads but those of role test, and beside it a picture of its errors.
+POINTS is a CSV file with the columns workload, frequency_khz and power_w (mean of one node). Optional are
+time_s, module, role (fit or test) and any counters as rates: per second, per instruction, or as utilisation.
+Workloads with role test are predicted but never fitted; without roles, random halves of the workloads are
+used --splits times. With one frequency, power is fitted to counters or load levels only. --out writes the
+model, fitted to all workloads except those with role test, and a picture of its errors.
 
 --jobs TRACE learns the mean power of a node by user, application and size from jobs whose power was measured,
-and holds it against the fifth of them that was submitted last. --out writes it as CSV, for energy.learnt of a
-models file, and beside it a picture of its errors.
+and compares it with the last fifth of them by submission. --out writes it as CSV, for energy.learnt of a
+models file, and a picture of its errors.
 """
 
 OF_POINTS = {"counters": None, "module": None, "reference": None, "turbo": None, "splits": 40, "seed": 0}
@@ -51,9 +51,9 @@ def add_to(kinds: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add this kind to the parser of ``fit``."""
     parser = kinds.add_parser(
         "energy",
-        help="how power and run time follow the clock, or what jobs draw",
-        description="Fit laws of power and run time to measurements at several frequencies, and say how well"
-        " each projects workloads it has not seen; or learn what jobs draw from those of a trace.",
+        help="how power and run time depend on the clock, or the power of jobs",
+        description="Fit laws of power and run time to measurements at several frequencies, and report how"
+        " well each predicts other workloads; or learn the power of jobs from those of a trace.",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
@@ -67,18 +67,20 @@ def add_to(kinds: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser.add_argument(
         "--counters",
         metavar="A,B",
-        help="counters that laws may use, the first alone in EAR's; default: by principal components",
+        help="counters that laws may use (EAR's use only the first); default: by principal components",
     )
-    parser.add_argument("--module", metavar="NAME", help="module, where points are of several")
+    parser.add_argument("--module", metavar="NAME", help="module, if the points are from several")
     parser.add_argument(
         "--reference",
         metavar="KHZ",
         type=int,
-        help="frequency projected from in table and plots; default: the best",
+        help="reference frequency in table and plots; default: the best",
     )
     parser.add_argument("--turbo", metavar="KHZ", type=int, help="the frequency that is turbo")
     splits, seed = OF_POINTS["splits"], OF_POINTS["seed"]
-    parser.add_argument("--splits", metavar="N", type=int, default=splits, help="halves drawn; default: 40")
+    parser.add_argument(
+        "--splits", metavar="N", type=int, default=splits, help="number of random halves; default: 40"
+    )
     parser.add_argument("--seed", metavar="N", type=int, default=seed, help="of the splits; default: 0")
     add_force(parser)
     parser.add_argument("--quiet", action="store_true", help="print nothing but errors")
@@ -142,7 +144,7 @@ def _fit_points(args: argparse.Namespace) -> None:
     if bad := no_models(validation, reference):
         note(f"warning: no law describes {', '.join(bad)}", quiet=args.quiet)
     if not timed:
-        note("note: no run times; the model takes T ∝ 1 / f", quiet=args.quiet)
+        note("note: no run times; the model assumes T ∝ 1 / f", quiet=args.quiet)
     if out is None:
         return
     _write(out, validation, reference, model, components, args)
@@ -163,7 +165,7 @@ def _fit_one_clock(args: argparse.Namespace, out: Path | None) -> None:
     show(one_clock_text(made, Path(args.points).name), quiet=args.quiet)
     note("note: one frequency; other clocks follow the physical law of the power profile", quiet=args.quiet)
     if made.selected == MEAN:
-        note("warning: no counter tells more than the mean of all", quiet=args.quiet)
+        note("warning: no counter predicts better than the mean of all", quiet=args.quiet)
     if out is None:
         return
     errors = made.errors.round(3).to_dict("index")

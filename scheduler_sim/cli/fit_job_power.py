@@ -41,7 +41,7 @@ def fit_job_power(args: argparse.Namespace) -> None:
     held_out, learnt = judged(drew), learn(drew)
     show(_text(held_out, Path(args.jobs).name, len(workload)), quiet=args.quiet)
     if _word(held_out) == NO_MODEL:
-        note("warning: user, application and size do not tell what a job draws", quiet=args.quiet)
+        note("warning: user, application and size do not predict the power of a job", quiet=args.quiet)
     if out is not None:
         with whole_file(out, None if args.force else LEARNT_FILE) as file:
             file.write(learnt.text().encode())

@@ -39,7 +39,7 @@ def add_to(models: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add this model to the parser of fits."""
     parser = models.add_parser(
         "scaling",
-        help="run times at any number of nodes",
+        help="run time as a function of the number of nodes",
         description="Learn from a few runs how an application scales, and write its profile.",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -52,32 +52,40 @@ def add_to(models: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         help="profile to write (.yaml); default: only print the fit",
     )
     parser.add_argument(
-        "--scaling", metavar="HOW", help="strong or weak, as the runs were; default: strong, noted"
+        "--scaling", metavar="HOW", help="strong or weak scaling of the runs; default: strong, with a note"
     )
     parser.add_argument(
-        "--metric", metavar="NAME", default="", help="fit this metric or column, such as flops, and no times"
+        "--metric",
+        metavar="NAME",
+        default="",
+        help="fit this metric or column, such as flops, instead of times",
     )
     parser.add_argument("--app", metavar="NAME", help="name of the application; default: the name of POINTS")
-    parser.add_argument("--module", metavar="NAME", help=f"module it ran on; default: {NOT_STATED}, noted")
     parser.add_argument(
-        "--ranks-per-node", metavar="N", type=int, default=1, help="processes on a node; default: 1"
+        "--module", metavar="NAME", help=f"module it ran on; default: {NOT_STATED}, with a note"
+    )
+    parser.add_argument(
+        "--ranks-per-node", metavar="N", type=int, default=1, help="processes per node; default: 1"
     )
     parser.add_argument("--percent", action="store_true", help="efficiencies of a CSV are in per cent")
     parser.add_argument(
-        "--reading", metavar="G", default="auto", help="what P counts as: linear, cbrt, log2; default: auto"
+        "--reading",
+        metavar="G",
+        default="auto",
+        help="interpretation of P: linear, cbrt, log2; default: auto",
     )
     parser.add_argument(
         "--weights",
         metavar="W",
         default="equal",
-        help="equal, or first: the first point counts ten times in its error",
+        help="equal, or first: the first point has ten times the weight",
     )
     parser.add_argument(
         "--holdout",
         metavar="K",
         type=int,
         default=0,
-        help="hold a fit without the K largest runs against them",
+        help="also fit without the K largest runs, and compare with them",
     )
     add_force(parser)
     parser.add_argument("--quiet", action="store_true", help="print nothing but errors")
@@ -110,16 +118,20 @@ def execute(args: argparse.Namespace) -> None:
     show(learnt_text(learnt), quiet=args.quiet)
     if points.metric:
         said = (
-            "; --scaling strong models it times P, for what processes share" if args.scaling is None else ""
+            "; --scaling strong models it times P, for amounts that processes share"
+            if args.scaling is None
+            else ""
         )
-        note(f"note: {points.metric} is no run time, and no profile comes of it{said}", quiet=args.quiet)
+        note(f"note: {points.metric} is not a run time, so no profile is written{said}", quiet=args.quiet)
     elif args.scaling is None:
-        note("note: taken as strong scaling; say --scaling weak if the problem grew with P", quiet=args.quiet)
+        note(
+            "note: treated as strong scaling; use --scaling weak if the problem grew with P", quiet=args.quiet
+        )
     if bad := [label for name, label in learnt.labels().items() if learnt.judged[name].no_model]:
-        said = f"; {args.out} predicts nothing of it" if args.out else ""
+        said = f"; {args.out} makes no predictions for it" if args.out else ""
         note(f"warning: no curve describes {', '.join(bad)}{said}", quiet=args.quiet)
     if args.module is None and args.out and not points.metric:
-        note(f"note: the profile names the module {NOT_STATED}; --module says where it ran", quiet=args.quiet)
+        note(f"note: the profile names the module {NOT_STATED}; --module sets the real one", quiet=args.quiet)
     for said in learnt.notes:
         note(f"note: {said}", quiet=args.quiet)
     if written:

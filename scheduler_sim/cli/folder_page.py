@@ -9,7 +9,7 @@ from scheduler_sim.cli.terminal import table
 from scheduler_sim.report.wording import plain
 from scheduler_sim.system.site_folder import SiteFolder
 
-NOT_READ = "not read: no file of a site has this name"
+NOT_READ = "not read: not a file name of a site"
 
 
 def folder_text(folder: SiteFolder) -> str:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from scheduler_sim.errors import InputError
 
-FILES = "replace whatever file is in the way; by default only an empty one, or one of the same kind"
-DIRECTORY = "write into a directory that holds something else, too; that stays as it is"
+FILES = "replace an existing file of any kind; by default only an empty one, or one of the same kind"
+DIRECTORY = "also write into a directory that contains other files; these are kept"
 
 
 def add_force(parser: argparse.ArgumentParser, what: str = FILES) -> None:

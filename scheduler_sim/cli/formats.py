@@ -33,20 +33,20 @@ def add_reading(parser: argparse.ArgumentParser, trace: str) -> None:
         "--from",
         dest="read_as",
         metavar="F",
-        help=f"format of {trace}, where its name does not tell: {known}; or a named source of public data,"
+        help=f"format of {trace}, if its name does not show it: {known}; or a named source of public data,"
         " such as pm100 (the reference page on tables and named sources lists them)",
     )
     parser.add_argument(
         "--columns",
         metavar="FILE",
-        help=f"column map (YAML): which columns of {trace} are which of ours; beside a named source, what is"
-        " other than there",
+        help=f"column map (YAML): from columns of {trace} to ours; with a named source, only what differs"
+        " from its own map",
     )
     parser.add_argument(
         "--on-error",
         metavar="WHAT",
         default="stop",
-        help="stop (default) at the first line or row that cannot be read, or skip such and count them",
+        help="stop (default) at the first line or row that cannot be read, or skip and count such lines",
     )
 
 

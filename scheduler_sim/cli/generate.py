@@ -24,10 +24,10 @@ examples:
   scheduler-sim generate --fit workloads/sample-modular.mwf --out modular.yaml \\
       --system configs/systems/deep-est-prototype.yaml
 
-The suffix of TRACE tells the format: .swf, .mwf or .csv (each also .gz or .zst), or .parquet. The same recipe
-and seed give the same bytes. --scenario all writes one file for each of DEP, DEP+API, HET,
+The suffix of TRACE determines the format: .swf, .mwf or .csv (each also .gz or .zst), or .parquet. The same
+recipe and seed give the same bytes. --scenario all writes one file for each of DEP, DEP+API, HET,
 HET+DELAY and HET+DELAY+API, with the scenario in its name. --fit learns the parameters of Cirne's model
-from a trace, and writes a recipe and, beside it, a picture of how well it fits.
+from a trace, and writes a recipe and a picture of how well it fits.
 """
 
 
@@ -45,14 +45,16 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     parser.add_argument(
         "--out", metavar="TRACE", required=True, help="file to write; an older one of its format is replaced"
     )
-    parser.add_argument("--seed", metavar="N", type=int, help="of all random streams; default: the recipe's")
+    parser.add_argument(
+        "--seed", metavar="N", type=int, help="seed of all random streams; default: the recipe's"
+    )
     parser.add_argument(
         "--scenario", metavar="NAME", help="how workflows are written, or all; default: the recipe's"
     )
     parser.add_argument("--fit", metavar="TRACE", help="learn a recipe from this trace; --out is the recipe")
     add_reading(parser, "TRACE to fit")
     parser.add_argument(
-        "--system", metavar="SYSTEM", help="machine of the trace to fit; default: what it says"
+        "--system", metavar="SYSTEM", help="machine of the trace to fit; default: from the trace"
     )
     add_force(parser)
     parser.add_argument("--quiet", action="store_true", help="print nothing but errors")
@@ -62,7 +64,7 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
 def execute(args: argparse.Namespace) -> None:
     """Generate a trace, or learn a recipe."""
     if (args.recipe is None) == (args.fit is None):
-        raise InputError("generate: allowed: RECIPE to make a trace, or --fit TRACE to learn a recipe")
+        raise InputError("generate: allowed: RECIPE to generate a trace, or --fit TRACE to learn a recipe")
     if args.seed is not None and not 0 <= args.seed < 2**63:
         raise InputError(f"--seed: found {args.seed}; allowed: an integer from 0 to 2^63 - 1")
     if args.system is not None and args.fit is None:

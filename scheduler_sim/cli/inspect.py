@@ -34,7 +34,7 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
         "inspect",
         help="show what is in a trace or a system",
         description="Show what is in a job trace or a system: counts, sizes, times, load over time,"
-        " what is skipped and why, and what to be careful about.",
+        " what is skipped and why, and warnings.",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
@@ -45,8 +45,10 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
         help="job trace, system in YAML, slurm.conf, or the folder of a site",
     )
     add_reading(parser, "TRACE")
-    parser.add_argument("--plot", metavar="FILE.png", help="draw the trace, too, over an older picture")
-    parser.add_argument("--law", metavar="RECIPE", help="draw the law of this recipe into the picture")
+    parser.add_argument(
+        "--plot", metavar="FILE.png", help="also draw the trace; an older picture is replaced"
+    )
+    parser.add_argument("--law", metavar="RECIPE", help="add what this recipe predicts to the picture")
     add_force(parser)
     parser.set_defaults(execute=execute)
 

@@ -27,11 +27,11 @@ examples:
   scheduler-sim predict configs/systems/small-site.conf --queue workloads/sample-squeue.txt \\
       --history workloads/sample-sacct.txt --job "nodes=8 time=12:00:00 partition=batch" --plot starts.png
 
---queue is what this prints:
+--queue is the output of this command:
   squeue --array --format="%i|%u|%a|%q|%P|%T|%M|%S|%l|%D|%C|%V|%r|%j"
---history is a dump of sacct of the weeks before, or any trace whose header says when it began.
---job takes nodes, time (as sbatch reads it), partition, user, account, qos, name and constraint; several
-nodes and times with commas. Nothing is written but the picture.
+--history is a dump of sacct for the weeks before, or any trace whose header gives the time of its beginning.
+--job accepts nodes, time (as sbatch reads it), partition, user, account, qos, name and constraint; several
+nodes and times are separated by commas. Only the picture is written.
 """
 
 
@@ -39,7 +39,7 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     """Add this command to the parser."""
     parser = commands.add_parser(
         "predict",
-        help="when waiting jobs will start",
+        help="predict when waiting jobs start",
         description="Predict when waiting jobs start: the times by which they have started in 10, 50 and 90 %"
         " of many simulations with run times and later arrivals drawn from history.",
         epilog=EXAMPLES,
@@ -47,13 +47,13 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
         allow_abbrev=False,
     )
     parser.add_argument("system", metavar="SYSTEM", help="system in YAML, or slurm.conf")
-    parser.add_argument("--queue", metavar="FILE", required=True, help="what squeue printed")
-    parser.add_argument("--history", metavar="TRACE", required=True, help="what ran before")
+    parser.add_argument("--queue", metavar="FILE", required=True, help="output of squeue")
+    parser.add_argument("--history", metavar="TRACE", required=True, help="earlier jobs")
     parser.add_argument(
         "--at",
         metavar="TIME",
-        help="when squeue was asked: YYYY-MM-DDThh:mm:ss on its clock, or seconds since 1970; default: what"
-        " the starts and times of running jobs in it tell",
+        help="time at which squeue was called: YYYY-MM-DDThh:mm:ss on its clock, or seconds since 1970;"
+        " default: derived from the start and run times of running jobs in it",
     )
     parser.add_argument(
         "--job", metavar="ASKED", help="a job not submitted yet, e.g. 'nodes=4 time=2:00:00 partition=gpu'"
@@ -65,10 +65,12 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
         help="as for run; policy slurm is refused; default: easy",
     )
     parser.add_argument("--draws", metavar="N", type=int, default=199, help="simulations; default: 199")
-    parser.add_argument("--seed", metavar="N", type=int, default=0, help="of every random draw; default: 0")
-    parser.add_argument("--workers", metavar="N", type=int, help="processes; default: one for each core")
+    parser.add_argument(
+        "--seed", metavar="N", type=int, default=0, help="seed of all random draws; default: 0"
+    )
+    parser.add_argument("--workers", metavar="N", type=int, help="processes; default: one per core")
     parser.add_argument("--dask", metavar="ADDRESS", help="draw on Dask instead of local processes")
-    parser.add_argument("--plot", metavar="FILE.png", help="draw it, too, over an older picture")
+    parser.add_argument("--plot", metavar="FILE.png", help="also draw a picture; an older one is replaced")
     add_force(parser)
     parser.add_argument("--quiet", action="store_true", help="print nothing but errors")
     parser.set_defaults(execute=execute)
@@ -112,15 +114,15 @@ def _known(policy: Policy) -> Policy:
     """Refuse a policy whose decisions hang on more than what runs and waits."""
     if policy.backfill == "slurm":
         raise InputError(
-            f"--policy: found {policy.name}, whose priorities (ages, fair share) and limits hang on a past"
-            " that squeue and sacct do not tell; allowed: a policy without Slurm's passes, such as easy"
+            f"--policy: found {policy.name}, whose priorities (ages, fair share) and limits depend on a past"
+            " that squeue and sacct do not show; allowed: a policy without Slurm's passes, such as easy"
         )
     return policy
 
 
 def _refuse_nothing(state: State, asked: int) -> None:
     if not asked and not state.waits.any():
-        raise InputError("--queue: found no job that waits; allowed: one at least, or --job")
+        raise InputError("--queue: found no waiting job; allowed: at least one, or --job")
 
 
 def _instant(text: str | None) -> int | None:
@@ -151,9 +153,7 @@ def _mapped(args: argparse.Namespace) -> Mapped:
     if args.workers is not None and not 1 <= args.workers <= MOST_WORKERS:
         raise InputError(f"--workers: found {args.workers}; allowed: an integer from 1 to {MOST_WORKERS:,}")
     if args.dask is not None and args.workers is not None:
-        raise InputError(
-            "--workers: found with --dask, which brings workers of its own; allowed: one of them"
-        )
+        raise InputError("--workers: found with --dask, which has its own workers; allowed: one of the two")
     from scheduler_sim.prediction.workers import here, local, on_dask
 
     if args.dask is not None:

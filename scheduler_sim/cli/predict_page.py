@@ -29,7 +29,7 @@ def predict_text(
     title = f"{plain(state.jobs.source.name)} under {plain(policy)}, from {_at(found, state.at)} on"
     parts = [title, "\n".join(_known(found, left_out, history))]
     if state.waits.any():
-        parts.append(f"{_waiting(found)}\n  the job has started by then in so many of the draws")
+        parts.append(f"{_waiting(found)}\n  by this time the job has started in the given share of the draws")
     if asked:
         parts.append(f"  A job submitted now{asked[0].rest}:\n\n{_asked(of_asked, asked)}")
         parts.extend(_advice(of_asked, asked))
@@ -41,7 +41,7 @@ def _known(found: Prediction, left_out: Mapping[str, int], history: History) -> 
     state, waiting = found.state, int(found.state.waits.sum())
     yield f"  runs      {count(len(state.start) - waiting, 'job')}"
     reasons = ", ".join(f"{number:,} {printable(reason)}" for reason, number in left_out.items())
-    others = f"; left out, as they wait for something else: {reasons}" if reasons else ""
+    others = f"; left out, because they wait for something else: {reasons}" if reasons else ""
     yield f"  waits     {count(waiting, 'job')}{others}"
     first, last = (_at(found, int(time)) for time in (history.submit[0], history.submit[-1]))
     yield f"  history   {count(len(history.submit), 'job')} that had ended, submitted {first} to {last}"

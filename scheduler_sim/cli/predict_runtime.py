@@ -1,4 +1,4 @@
-"""``scheduler-sim predict-runtime``: how long an application would run elsewhere, and on what."""
+"""``scheduler-sim predict-runtime``: predict how long an application runs elsewhere, and on what."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ examples:
   scheduler-sim predict-runtime configs/apps/avbp.yaml --at nodes=8,16,32,64 --known time=3600,nodes=8
   scheduler-sim predict-runtime solver.yaml --at nodes=256,size=1e9 --at nodes=512,size=2e9
 
---at takes nodes, module, and size and clock_khz where the profile depends on them; several values with commas
-give every combination. --known is a run that was measured: time (s), nodes, module, and the like. A profile
-of efficiencies needs one for seconds.
+--at accepts nodes, module, and size and clock_khz if the profile depends on them; several values separated by
+commas give every combination. --known is a measured run: time (s), nodes, module etc. With a profile of
+efficiencies it is needed to get seconds.
 """
 
 
@@ -29,17 +29,19 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     """Add this command to the parser."""
     parser = commands.add_parser(
         "predict-runtime",
-        help="how long an application would run elsewhere",
+        help="predict how long an application runs elsewhere",
         description="Predict run times from a profile, and rank the parts of the time at the last target.",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    parser.add_argument("profile", metavar="PROFILE", help="what fit scaling wrote, or its model of a metric")
     parser.add_argument(
-        "--at", metavar="TARGET", action="append", required=True, help="where, such as nodes=64,128,size=1e9"
+        "profile", metavar="PROFILE", help="profile, or model of a metric, written by fit scaling"
     )
-    parser.add_argument("--known", metavar="RUN", help="a run that is known, such as time=3600,nodes=8")
+    parser.add_argument(
+        "--at", metavar="TARGET", action="append", required=True, help="target, such as nodes=64,128,size=1e9"
+    )
+    parser.add_argument("--known", metavar="RUN", help="a measured run, such as time=3600,nodes=8")
     parser.set_defaults(execute=execute)
 
 
@@ -61,7 +63,7 @@ def execute(args: argparse.Namespace) -> None:
     for said in warnings_of(found):
         note(f"warning: {said}")
     if found[0].time is None:
-        note("note: the profile holds efficiencies; --known time=S,nodes=N gives seconds")
+        note("note: the profile contains efficiencies; --known time=S,nodes=N gives seconds")
 
 
 def _read(path: str) -> tuple[str, Profile]:

@@ -14,9 +14,8 @@ examples:
   scheduler-sim prepare
   scheduler-sim prepare easy slurm
 
-What is compiled is kept per user (or where SCHEDULER_SIM_CACHE_DIR says), for this version and processor.
-Rules that a run adds, such as nodes that jobs share, limits or switching nodes off, are compiled by the first
-run with them.
+Compiled code is cached per user (or in SCHEDULER_SIM_CACHE_DIR), for this version and processor. Further
+rules, such as shared nodes, limits or switching nodes off, are compiled by the first run that uses them.
 """
 
 
@@ -25,7 +24,7 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     parser = commands.add_parser(
         "prepare",
         help="compile the engine for policies, so that their first run does not wait",
-        description="Compile the engine for some policies on whole nodes, unless it is there already.",
+        description="Compile the engine for some policies on whole nodes, unless that is done already.",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
@@ -55,5 +54,5 @@ def execute(args: argparse.Namespace) -> None:
         with step(f"compiling {name}, {i} of {len(policies)}", quiet=args.quiet):
             simulation.prepare()
             simulation.run()
-        told = f"compiled in {monotonic() - begin:.0f} s" if compiles else "was there already"
+        told = f"compiled in {monotonic() - begin:.0f} s" if compiles else "was compiled already"
         show(f"  {name:{width}}  {told}", quiet=args.quiet)

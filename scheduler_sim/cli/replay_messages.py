@@ -24,7 +24,7 @@ examples:
   scheduler-sim replay-messages app-16.dim app-32.dim app-64.dim --network configs/networks/cluster.yaml \\
       --scaling strong --points points.csv --profile app.yaml
 
-TRACE is a trace of Dimemas as text, or a table of records (docs/reference/messages.md). Efficiencies are of
+TRACE is a Dimemas trace as text, or a table of records (docs/reference/messages.md). Efficiencies are as in
 Rosas et al. 2014: load balance from bursts, serialization from an ideal network, transfer from this one.
 EDIT is one of ideal, balanced, no-noise, cycles:GHZ, faster:KERNEL:TIMES, bandwidth:TIMES, latency:TIMES, or
 several joined by +.
@@ -36,7 +36,7 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     parser = commands.add_parser(
         "replay-messages",
         help="replay message traces of an application on a network",
-        description="Replay what processes computed and sent on a network, and tell what limits them.",
+        description="Replay computation and messages of processes on a network, and show what limits them.",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
@@ -50,14 +50,16 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
         default=[],
         help="one more row: edits joined by +; repeatable",
     )
-    parser.add_argument("--out", metavar="FILE", help="write all of it: .json, or .csv with a row a process")
-    parser.add_argument("--points", metavar="FILE.csv", help="write a row a trace, as fit scaling reads them")
+    parser.add_argument(
+        "--out", metavar="FILE", help="write all results: .json, or .csv with one row per process"
+    )
+    parser.add_argument("--points", metavar="FILE.csv", help="write one row per trace, for fit scaling")
     parser.add_argument("--profile", metavar="FILE.yaml", help="write a profile of the application")
     parser.add_argument("--app", metavar="NAME", help="name in the profile; default: name of TRACE")
     parser.add_argument(
-        "--scaling", metavar="HOW", help="strong or weak, as the runs were; default: strong, noted"
+        "--scaling", metavar="HOW", help="strong or weak scaling of the runs; default: strong, with a note"
     )
-    parser.add_argument("--plot", metavar="FILE.png", help="draw what each process of one trace does when")
+    parser.add_argument("--plot", metavar="FILE.png", help="draw a timeline of the processes of one trace")
     add_force(parser)
     parser.add_argument("--quiet", action="store_true", help="print nothing but errors")
     parser.set_defaults(execute=execute)
@@ -145,7 +147,7 @@ def _write(outcomes: list[Outcome], args: argparse.Namespace) -> list[str]:
                 note(f"note: {said}", quiet=args.quiet)
         if args.scaling is None:
             note(
-                "note: taken as strong scaling; say --scaling weak if the problem grew with P",
+                "note: treated as strong scaling; use --scaling weak if the problem grew with P",
                 quiet=args.quiet,
             )
     if args.out is not None:

@@ -17,8 +17,8 @@ examples:
   scheduler-sim report policies --out policies.html
   scheduler-sim report result --out result.json
 
-DIR is what run --out or study wrote. The page opens offline, holds everything it shows, and sends nothing.
-Of a run, other suffixes export: .csv and .parquet the components, .json a trace for Perfetto
+DIR was written by run --out or study. The page opens offline, needs no other file, and sends nothing.
+For a run, other suffixes export: .csv and .parquet the components, .json a trace for Perfetto
 (ui.perfetto.dev) and Chrome, .paje a trace for ViTE and other viewers of Paje, .evalys.csv the jobs for
 evalys, as Batsim writes them.
 """
@@ -29,8 +29,8 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     parser = commands.add_parser(
         "report",
         help="write a run or a study as one HTML page",
-        description="Write the report of a run or of a study as one HTML file that opens offline: headline in"
-        " words, interactive charts, every job, and how to repeat it.",
+        description="Write the report of a run or of a study as one HTML file that opens offline: summary,"
+        " interactive charts, every job, and how to repeat it.",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
@@ -71,7 +71,7 @@ def _written(directory: str, out: str | None, *, force: bool) -> Path:
     result = Result.load(directory)
     export(result, out, force=force)
     if suffix == SUFFIX and (count := never_started(result)):
-        note(f"{count:,} components never started, and have no row", quiet=False)
+        note(f"{count:,} components never started and have no row", quiet=False)
     return Path(out)
 
 

@@ -31,14 +31,14 @@ examples:
   scheduler-sim run configs/systems/small-site.conf workloads/sample-sacct.txt --policy slurm
   scheduler-sim run workloads/sample-site/
 
-SYSTEM is a YAML file; the least that works is one line: modules: [{name: CM, nodes: 100}]
-It may be a slurm.conf (a name ending in .conf), which also gives --policy slurm its keys.
-TRACE ends in .swf, .mwf or .csv (each also .gz or .zst), or .parquet; or it is what sacct
---parsable2 printed, as .sacct, .psv or .txt (each also .gz or .zst). Without --out nothing is written.
-In place of both a folder may be given that has a slurm.conf and sacct.txt (or NAME.events), and as there
-are gres.conf, topology.conf, sacctmgr_assoc.txt, sacctmgr_qos.txt, sacctmgr.script, sacctmgr_event.txt,
-reservations.txt, each also .gz; a table says what was understood. --policy is slurm then by default.
-The first run of a policy on a machine compiles the engine for it; later runs take it from a cache.
+SYSTEM is a YAML file; one line is enough: modules: [{name: CM, nodes: 100}]
+It may be a slurm.conf (a name ending in .conf), which also sets the keys of --policy slurm.
+TRACE ends in .swf, .mwf or .csv (each also .gz or .zst), or .parquet; or it is the output of sacct
+--parsable2, as .sacct, .psv or .txt (each also .gz or .zst). Without --out nothing is written.
+Instead of both, a folder may be given with a slurm.conf and sacct.txt (or NAME.events), and optionally
+gres.conf, topology.conf, sacctmgr_assoc.txt, sacctmgr_qos.txt, sacctmgr.script, sacctmgr_event.txt and
+reservations.txt, each also .gz; a table shows what was read. --policy is then slurm by default.
+The first run of a policy on a machine compiles the engine for it; later runs use a cache.
 """
 
 
@@ -47,7 +47,7 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     parser = commands.add_parser(
         "run",
         help="simulate a trace on a system under a policy",
-        description="Simulate a job trace on a system under a scheduling policy, and sum it up in a table.",
+        description="Simulate a job trace on a system under a scheduling policy, and print a summary.",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
@@ -75,15 +75,17 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
         action="append",
         default=[],
         help="change a key of the policy, e.g. policy.depth=2; may be given several times."
-        f" {HONOUR_STATUS}=true lets components fail whose status in the trace is not success",
+        f" {HONOUR_STATUS}=true: components whose status in the trace is not success end as FAILED",
     )
     parser.add_argument(
         "--models",
         metavar="FILE",
-        help="how long components run on each module, and what nodes draw (YAML)",
+        help="run times on each module, and power of nodes (YAML)",
     )
     parser.add_argument("--out", metavar="DIR", help="write the result into this directory")
-    parser.add_argument("--seed", metavar="N", type=int, default=0, help="of every random draw; default: 0")
+    parser.add_argument(
+        "--seed", metavar="N", type=int, default=0, help="seed of all random draws; default: 0"
+    )
     add_force(parser, DIRECTORY)
     parser.add_argument("--quiet", action="store_true", help="print nothing but errors")
     parser.set_defaults(execute=execute)
@@ -208,9 +210,9 @@ def _reserved(policy: Policy, folder: SiteFolder | None) -> Sequence[Reservation
     counted = not any(folder.site.system.told_apart)
     known = [one for one in folder.reservations if counted and not {*one.flags} & {*FLAGS_OF_SLURM}]
     if left := len(folder.reservations) - len(known):
-        of = f"{left} of {len(folder.reservations)} reservations set no nodes aside under {policy.name}"
+        of = f"{left} of {len(folder.reservations)} reservations are ignored under {policy.name}"
         flags = f"{', '.join(FLAGS_OF_SLURM[:-1])} or {FLAGS_OF_SLURM[-1]}"
-        note(f"{of}, which knows those of whole nodes without {flags}", quiet=False)
+        note(f"{of}, which supports only reservations of whole nodes without {flags}", quiet=False)
     return known
 
 

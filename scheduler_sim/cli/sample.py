@@ -113,7 +113,7 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     """Add this command to the parser."""
     parser = commands.add_parser(
         "sample",
-        help="copy a system, a trace and more to begin with",
+        help="copy a sample system, trace and study to start from",
         description="Copy files that ship with the package into a folder, to run and to change.",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -129,7 +129,7 @@ def execute(args: argparse.Namespace) -> None:
     """Copy a sample, or list them."""
     if args.name is None:
         if args.out is not None:
-            raise InputError(f"--out: found without NAME; allowed: beside one of {', '.join(SAMPLES)}")
+            raise InputError(f"--out: found without NAME; allowed: together with one of {', '.join(SAMPLES)}")
         width = max(map(len, SAMPLES))
         show("\n".join(f"  {name:{width}}  {one.about}" for name, one in SAMPLES.items()), quiet=args.quiet)
         return
@@ -138,7 +138,7 @@ def execute(args: argparse.Namespace) -> None:
         raise InputError(f"NAME: found {args.name!r:.60}; allowed: {', '.join(SAMPLES)}{hint}")
     sample, out = SAMPLES[args.name], Path(args.out or args.name)
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise InputError(f"{out}: is there already; allowed: a new folder, as --out names one")
+        raise InputError(f"{out}: exists already; allowed: a new folder, named by --out")
     _copy(sample, out)
     commands = "\n".join(f"  {command}" for command in (f"cd {out}", *sample.commands))
     show(f"  {sample.about}, in {out}\n\nnext:\n{commands}", quiet=args.quiet)
@@ -173,4 +173,4 @@ def shipped() -> Path:
     for place in (package / "shipped", package.parent):
         if (place / "configs" / "systems").is_dir() and (place / "workloads").is_dir():
             return place
-    raise SchedulerSimError("the samples are missing from this installation; install scheduler-sim anew")
+    raise SchedulerSimError("the samples are missing from this installation; reinstall scheduler-sim")

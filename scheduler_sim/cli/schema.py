@@ -39,7 +39,7 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     parser = commands.add_parser(
         "schema",
         help="print the JSON Schema of a YAML file, for editors",
-        description="Print the JSON Schema of a kind of YAML file, with what each key means and allows.",
+        description="Print the JSON Schema of a kind of YAML file: what each key means and allows.",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,

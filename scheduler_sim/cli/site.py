@@ -75,7 +75,7 @@ def without_topology(policy: Policy, site: Site, settings: Collection[str]) -> t
     if not policy.slurm.preempts and not weighs_nodes(policy.slurm, site.system):
         return policy, ""
     slurm = policy.slurm.model_copy(update={"TopologyPlugin": "topology/none"})
-    told = f"TopologyPlugin is left out: beside {beside} the network is not modelled, any free nodes will do"
+    told = f"TopologyPlugin is left out: with {beside} the topology is not modelled; any free nodes are used"
     return policy.model_copy(update={"slurm": slurm}), told
 
 

@@ -25,11 +25,11 @@ examples:
   scheduler-sim study configs/studies/policies.yaml --out policies --workers 2
   scheduler-sim study configs/studies/policies.yaml --out policies
 
-The second line repeats nothing: what is finished stays, what is missing or failed is done. The directory
-holds the results of many runs in few files, and index.parquet, a row a run, for pandas, DuckDB and the like.
-report and explain take a run as DIR/runs/ID. With results: each every run has such a result directory.
+The second line repeats nothing: finished runs are kept, missing or failed ones are carried out. The directory
+contains the results of many runs in few files, and index.parquet, one row per run, for pandas, DuckDB etc.
+report and explain accept a run as DIR/runs/ID. With results: each every run has such a result directory.
 A study with search: finds the best mix of modules for a budget, and writes search.parquet.
---dask takes the address of a Dask scheduler (tcp://...), or a YAML file that describes Slurm jobs to start.
+--dask is the address of a Dask scheduler (tcp://...), or a YAML file that describes Slurm jobs to start.
 """
 
 
@@ -38,14 +38,14 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     parser = commands.add_parser(
         "study",
         help="carry out many runs and compare them",
-        description="Carry out a study: systems, workloads, policies, parameters and seeds, crossed.",
+        description="Carry out a study: all combinations of systems, workloads, policies and more.",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
     parser.add_argument("study", metavar="STUDY", help="study in YAML")
-    parser.add_argument("--out", metavar="DIR", help="directory of the study; default: the study's name")
-    parser.add_argument("--workers", metavar="N", type=int, help="processes; default: one for each core")
+    parser.add_argument("--out", metavar="DIR", help="directory of the study; default: name of the study")
+    parser.add_argument("--workers", metavar="N", type=int, help="processes; default: one per core")
     parser.add_argument("--dask", metavar="ADDRESS", help="run on Dask instead of local processes")
     add_force(parser, DIRECTORY)
     parser.add_argument("--quiet", action="store_true", help="print nothing but errors")
@@ -75,12 +75,12 @@ def execute(args: argparse.Namespace) -> None:
 
             conducted = conduct(study, out, runner, told, force=args.force)
     except KeyboardInterrupt:
-        kept = f"finished runs are kept in {out}, but those of packs that were not full"
-        raise KeyboardInterrupt(f"{kept}; the same command goes on there") from None
+        kept = f"finished runs are kept in {out}, except those of unfinished packs"
+        raise KeyboardInterrupt(f"{kept}; the same command continues there") from None
     show(study_text(study, conducted, monotonic() - began, _pace(ended)), quiet=args.quiet)
     if conducted.left_alone:
         names = ", ".join(map(repr, conducted.left_alone))
-        note(f"note: left alone in {out}, as no run of a study: {names}", quiet=args.quiet)
+        note(f"note: kept in {out}, not part of the study: {names}", quiet=args.quiet)
     _tell_failures(study, conducted)
 
 
@@ -97,7 +97,9 @@ def _search(study: Study, out: Path, args: argparse.Namespace) -> None:
             workers = args.workers or len(os.sched_getaffinity(0))
             found = search(study, out, workers, progress, force=args.force)
     except KeyboardInterrupt:
-        raise KeyboardInterrupt(f"finished looks are kept in {out}; the same command goes on there") from None
+        raise KeyboardInterrupt(
+            f"finished looks are kept in {out}; the same command continues there"
+        ) from None
     show(search_text(study, found, monotonic() - began), quiet=args.quiet)
 
 
@@ -107,7 +109,7 @@ def _runner(args: argparse.Namespace) -> Runner:
     if args.dask is not None:
         if args.workers is not None:
             raise InputError(
-                "--workers: found with --dask, which brings workers of its own; allowed: one of them"
+                "--workers: found with --dask, which has its own workers; allowed: one of the two"
             )
         from scheduler_sim.study.dask_runner import on_dask
 

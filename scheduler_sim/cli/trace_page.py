@@ -62,7 +62,7 @@ def _facts(said: Summary) -> Iterator[tuple[str, str]]:
         yield "skipped", f"{count(records, 'record')}: {reason}"
     for name, lines in said.not_honoured.items():
         if name not in HONOURED_BY_ALL:
-            but = " (heeded by --policy slurm)" if name in HONOURED_BY_SLURM else ""
+            but = " (honoured by --policy slurm)" if name in HONOURED_BY_SLURM else ""
             but = ", unless jobs share nodes" if name in HONOURED_WHERE_SHARED else but
             yield "not honoured", f"{count(lines, 'line')}: {NOT_HONOURED.get(name, name)}{but}"
     several = f", {said.heterogeneous_jobs:,} with several components" if said.heterogeneous_jobs else ""

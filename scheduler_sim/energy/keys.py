@@ -98,7 +98,7 @@ class ModuleKeys(Keys):
     """The nodes of a module."""
 
     name: Name = Field(description="the module, as the system file calls it")
-    description: Text = Field(default="", description="a sentence for people")
+    description: Text = Field(default="", description="text for the reader")
     idle_w: AnyFigure = Field(description="an idle node, W")
     typical_w: AnyFigure = Field(
         description="a node under an ordinary application at reference_khz, W: of whatever has no signature"
@@ -146,8 +146,8 @@ class ModuleKeys(Keys):
 class ProfileKeys(Keys):
     """The whole file."""
 
-    name: Title = Field(default="", description="what reports call the profile; by default the file's name")
-    description: Text = Field(default="", description="a sentence for people")
+    name: Title = Field(default="", description="name of the profile in reports; by default the file's name")
+    description: Text = Field(default="", description="text for the reader")
     modules: list[ModuleKeys] = Field(description="at least one module")
 
 

@@ -10,7 +10,7 @@ _INTRODUCTION = """\
 
 <!-- Rendered from the keys by `python -m scheduler_sim.energy.keys_page`. -->
 
-A power profile says what the nodes of each module draw. The least that works:
+A power profile states the power of the nodes of each module. A minimal profile:
 
 ```yaml
 modules:

@@ -51,13 +51,12 @@ class ChoiceKeys(Keys):
     """The P-state, and the module, of each component, chosen before the run."""
 
     objective: Annotated[str, choice(*OBJECTIVES)] = Field(
-        description="what is made as small as possible: run time, energy, energy × run time, or"
-        " (E / E_min)² + (T / T_min)²"
+        description="what is minimised: run time, energy, energy × run time, or (E / E_min)² + (T / T_min)²"
     )
     slowdown: Amount | None = Field(
         default=None,
         description="how much longer a component may run than at the reference clock in its first placement,"
-        " as a share of that; by default as long as it takes",
+        " as a fraction of that; by default there is no bound",
     )
     of: Annotated[str, choice(FREQUENCY, MODULE, BOTH)] = Field(
         default=BOTH,
@@ -67,36 +66,37 @@ class ChoiceKeys(Keys):
 
 
 class CapKeys(Keys):
-    """The most that all nodes may draw together, obeyed by starting later and, if wished, at lower clocks."""
+    """A limit for the power of all nodes, kept by starting later and, optionally, at lower clocks."""
 
     power_w: Tariff = Field(
-        description="W of all nodes, idle ones included: a number, or a CSV file of time and value; the last"
-        " value holds for ever, and changes to come are planned for"
+        description="W of all nodes, including idle ones: a number, or a CSV file of time and value; the last"
+        " value holds for ever, and future changes are part of the plans"
     )
     pstates: PositiveCount = Field(
         default=1,
-        description="in how many P-states the scheduler may start a component: its own and lower ones, evenly"
-        " chosen down to the lowest; 1: it can only wait",
+        description="number of P-states in which the scheduler may start a component: its own and lower ones,"
+        " evenly spaced down to the lowest; 1: it can only wait",
     )
     slow_running: Flag = Field(
         default=False,
-        description="true: what runs goes to lower P-states when the cap falls, as far as the laws of power"
-        " and time know any, and up again when there is power; starts then look at the present cap alone",
+        description="true: running components go to lower P-states when the cap falls, as far as the laws of"
+        " power and time cover any, and up again when there is power; starts then consider only the present"
+        " cap",
     )
     slowdown: Amount | None = Field(
         default=None,
-        description="how much longer a component may run in a lower one than at the reference clock, as a"
-        " share; by default as long as it takes; a bound of choice holds, too",
+        description="how much longer a component may run in a lower P-state than at the reference clock, as a"
+        " fraction; by default there is no bound; a bound of choice applies, too",
     )
 
 
 class ShiftKeys(Keys):
-    """A later begin, chosen at submission: when the hours are cheapest or cleanest."""
+    """A later begin time, chosen at submission: in the cheapest or cleanest hours."""
 
     by: Annotated[str, choice(PRICE, CARBON)] = Field(
-        description="the series whose mean over the time limit is made as small as possible"
+        description="the series whose mean over the time limit is minimised"
     )
-    bound_s: Seconds = Field(description="how long after its submission a component may begin, at most, s")
+    bound_s: Seconds = Field(description="longest time from submission to the begin time, s")
 
 
 class TimeoutKeys(Keys):
@@ -111,7 +111,7 @@ class TimeoutKeys(Keys):
 
 
 class IdleOffKeys(TimeoutKeys):
-    """When idle nodes are switched off: in all modules, but for those that have rules of their own."""
+    """When idle nodes are switched off: in all modules except those with rules of their own."""
 
     modules: dict[Name, TimeoutKeys] = Field(default={}, description="modules with rules of their own")
 
@@ -121,7 +121,7 @@ Drawn = Annotated[str, choice(MODELLED, MEASURED)]
 
 
 class EnergyKeys(Keys):
-    """What nodes draw, what applications do, what energy costs; paths start from the models file."""
+    """Power of nodes and applications, and the cost of energy; paths are relative to the models file."""
 
     power: FileOrKeys = Field(description="power profile: a file, or its keys")
     signatures: FileOrKeys | None = Field(
@@ -136,16 +136,16 @@ class EnergyKeys(Keys):
     )
     jobs: Drawn = Field(
         default=MODELLED,
-        description="measured: jobs of which the trace says what they drew draw that again, the others what"
-        " the models say",
+        description="measured: jobs with a measured power in the trace draw that power again, the others the"
+        " power given by the models",
     )
     pue: Annotated[float, real(1)] = Field(
         default=1.0, description="power of the facility / power of its nodes"
     )
     facility: FileOrKeys | None = Field(
         default=None,
-        description="conversion of power and cooling, in place of pue: a file, or its keys; paths in it start"
-        " from it",
+        description="power conversion and cooling, instead of pue: a file, or its keys; paths in it are"
+        " relative to it",
     )
     price: Tariff | None = Field(
         default=None, description="price of a kWh: a number, or a CSV file of time and value"

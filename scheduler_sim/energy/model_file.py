@@ -60,7 +60,7 @@ class PairKeys(Keys):
 class ModelKeys(Keys):
     """The whole file."""
 
-    name: Title = Field(description="what reports call the model")
+    name: Title = Field(description="name of the model in reports")
     khz: list[Khz] = Field(description="the frequencies it knows, kHz")
     turbo_khz: Khz | None = Field(default=None, description="the one of them that is turbo, kHz")
     power: PowerKeys = Field(description="law of power")

@@ -44,7 +44,7 @@ def generate(
     Parameters
     ----------
     recipe : a :class:`Recipe`, the path of a recipe file, or the keys of one
-    seed : of all random streams; by default the recipe's
+    seed : seed of all random streams; by default the recipe's
     scenario : how workflows are written, instead of what the recipe says: ``DEP``, ``DEP+API``, ``HET``,
         ``HET+DELAY`` or ``HET+DELAY+API``. All five are the same base workload.
 

@@ -133,7 +133,7 @@ Factor = Annotated[float, between(0, 100)]
 
 
 class WorkflowKeys(Keys):
-    """Jobs tied into workflows."""
+    """Jobs linked to workflows."""
 
     percent: Annotated[float, between(0, 99)] | None = Field(
         default=None, description="of the jobs that are in workflows"
@@ -157,8 +157,8 @@ class WorkflowKeys(Keys):
 class RecipeKeys(Keys):
     """The whole file."""
 
-    name: Title = Field(default="", description="what reports call the workload; by default the file's name")
-    description: Text = Field(default="", description="a sentence for people")
+    name: Title = Field(default="", description="name of the workload in reports; by default the file's name")
+    description: Text = Field(default="", description="text for the reader")
     system: Text | None = Field(
         default=None, description="system file, from the recipe's directory: gives and checks modules"
     )
@@ -179,8 +179,8 @@ class RecipeKeys(Keys):
     )
     module_lists: FlexibilityKeys | None = Field(default=None, description="modules besides the own one")
     applications: ApplicationsKeys | None = Field(default=None, description="types of application")
-    workflows: WorkflowKeys | None = Field(default=None, description="jobs tied into workflows")
+    workflows: WorkflowKeys | None = Field(default=None, description="jobs linked to workflows")
     users: Annotated[int, whole(0, MOST_USERS)] = Field(
-        default=0, description="number of users, of whom the k-th submits 1/k as much as the first; 0: none"
+        default=0, description="number of users; the k-th submits 1/k as much as the first; 0: none"
     )
     scenario: Scenario = Field(default="DEP", description="how workflows are written")

@@ -10,8 +10,8 @@ _INTRODUCTION = """\
 
 <!-- Rendered from the keys by `python -m scheduler_sim.generation.keys_page`. -->
 
-A recipe is a YAML file that says how a trace is generated; with the seed it determines every byte. The
-least that works:
+A recipe is a YAML file that describes how a trace is generated; with the seed it determines every byte. A
+minimal recipe:
 
 ```yaml
 modules: [{name: cluster, nodes: 128, jobs: 1000}]

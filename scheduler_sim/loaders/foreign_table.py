@@ -169,7 +169,7 @@ def _names(found: list[str], name: str) -> list[str]:
     names = [word or f"column_{i}" for i, word in enumerate(names, 1)]
     twice = next((word for word in names if names.count(word) > 1), None)
     if twice is not None:
-        raise TraceError(f"column {twice[:60]!r} stands twice", file=name, line=1)
+        raise TraceError(f"column {twice[:60]!r} occurs twice", file=name, line=1)
     return names
 
 
@@ -212,7 +212,7 @@ def _read_parquet(path: str | Path, name: str, lists: Container[str]) -> Foreign
         raise TraceError(f"cannot be read as Parquet: {reason}", file=name) from None
     twice = next((word for word in names if names.count(word) > 1), None)
     if twice is not None:
-        raise TraceError(f"column {twice[:60]!r} stands twice", file=name)
+        raise TraceError(f"column {twice[:60]!r} occurs twice", file=name)
     rows = table.num_rows if table.num_columns else meta.num_rows
     columns = {
         one.name: pa.nulls(rows, one.type) if one.name in unread else whole(table.column(one.name))

@@ -70,9 +70,9 @@ def guessed(names: Sequence[str], file: str, likely: str | None = None) -> Colum
             f"no column that is called as {' nor as '.join(missing)}",
             file=file,
             found=", ".join(names)[:300],
-            allowed="--columns MAP.yaml, which says what is what; or --from, if these are public data"
+            allowed="--columns MAP.yaml, which describes the columns; or --from, if these are public data"
             if likely is None
-            else f"--from {likely}, whose columns these are; or --columns MAP.yaml, which says what is what",
+            else f"--from {likely}, whose columns these are; or --columns MAP.yaml, which describes them",
         )
     if "run_time" in columns:
         columns.pop("end_time", None)

@@ -30,7 +30,7 @@ def read_trace(
     columns: ColumnMap | str | Path | None = None,
     on_error: str = "stop",
 ) -> Workload:
-    """Read a trace as a :class:`Workload`; the suffix tells the format unless it is given.
+    """Read a trace as a :class:`Workload`; the suffix determines the format unless it is given.
 
     Parameters
     ----------
@@ -39,11 +39,11 @@ def read_trace(
         ``.gz`` or ``.zst``; or ``.parquet``
     format : one of these by name (``swf``, ``mwf``, ``csv``, ``sacct``, ``slurm-sim-events``, ``jsonl``,
         ``parquet``), or a named source such as ``pm100``
-    columns : which columns of a table are which of ours: a map, or a file with one. Without, columns that are
-        called as ours are ours, others go by names that leave no doubt; the notes of the workload say which.
-        Beside a named source it need not say all: what it says goes before what the source says
-    on_error : ``stop`` at the first row that cannot be read, or ``skip`` such rows, with the whole job of
-        several components, and dependencies that cannot be followed; they are counted in the notes
+    columns : a column map from the columns of a table to ours, or a file with one. Without it, columns are
+        found by our names or by other unambiguous names; the notes of the workload list them. With a named
+        source it may be partial: it overrides the map of the source
+    on_error : ``stop`` at the first row that cannot be read, or ``skip`` such rows, with all components of
+        their jobs, and dependencies on missing jobs; they are counted in the notes
 
     Raises
     ------

@@ -54,7 +54,9 @@ def read_table(
     workload = mapped(table, how, kind, on_error)
     note = f"columns by their names: {', '.join(how.said())}; a column map says otherwise"
     if likely is not None:
-        note = f"these are columns of {likely}: --from {likely} knows what each is, and its unit; {note}"
+        note = (
+            f"these are the columns of {likely}: --from {likely} gives the meaning and unit of each; {note}"
+        )
     near = [
         f"column {name} is carried on{did_you_mean(name, list(FIELDS))}" for name in _nearly_ours(workload)
     ]

@@ -13,7 +13,7 @@ HERTZ_IN_GHZ = 10**9
 
 
 def accelerated(trace: MessageTrace, kernel: str, times: float) -> MessageTrace:
-    """Return the trace with a kernel that is so many times faster.
+    """Return the trace with a kernel that is this many times faster.
 
     A kernel is a label, or a phase by TYPE:VALUE: the bursts after an event of that type with that value,
     until the

@@ -17,9 +17,9 @@ WORDS: Mapping[str, str] = {
     "balanced": "between collective operations of all, each process computes the mean",
     "no-noise": "each burst is as long as the median of its kind; `no-noise:minimum`: as the shortest",
     "cycles:GHZ": "each burst is as long as its cycles take at this clock",
-    "faster:KERNEL:TIMES": "a kernel (label, or TYPE:VALUE of events) is so many times faster",
-    "bandwidth:TIMES": "so many times the bandwidth",
-    "latency:TIMES": "so many times the latency (and all else in µs)",
+    "faster:KERNEL:TIMES": "a kernel (label, or TYPE:VALUE of events) is this many times faster",
+    "bandwidth:TIMES": "the bandwidth is this many times as large",
+    "latency:TIMES": "the latency (and everything else in µs) is this many times as large",
 }
 """Edits and what they do; several are joined by +."""
 

@@ -64,7 +64,7 @@ def check_place(path: str | Path, kind: Kind, *, force: bool = False) -> None:
     if not found.st_mode & 0o222:
         raise _left_alone(path, "is write-protected")
     if found.st_size and not kind.is_one(path):
-        raise _left_alone(path, f"holds something that is not {kind.name}")
+        raise _left_alone(path, f"contains something that is not {kind.name}")
     _check_folder(path)
 
 

@@ -145,9 +145,9 @@ class QosKeys(LimitKeys):
     MaxSubmitJobsPerAccount: Number = Field(
         default=None, description="jobs of one account that wait or run at once"
     )
-    UsageFactor: Factor = Field(default=1.0, description="what its jobs use is counted so many times")
+    UsageFactor: Factor = Field(default=1.0, description="factor for the usage of its jobs")
     LimitFactor: Annotated[float | None, BeforeValidator(Check("a number >= 0", _factor))] = Field(
-        default=None, description="GrpTRES and MaxTRESPerJob of associations count so many times for its jobs"
+        default=None, description="factor for GrpTRES and MaxTRESPerJob of associations, for its jobs"
     )
     Preempt: tuple[Name, ...] = Field(
         default=(), description="QOS whose jobs its own may preempt, under PreemptType: preempt/qos"
@@ -157,7 +157,9 @@ class QosKeys(LimitKeys):
         description="what becomes of its jobs that are preempted: REQUEUE or CANCEL, or as in policy.slurm "
         "(OFF, too, as Slurm takes it)",
     )
-    GraceTime: Count = Field(default=0, description="how long its jobs may go on once they are preempted, s")
+    GraceTime: Count = Field(
+        default=0, description="how long its jobs may continue once they are preempted, s"
+    )
     PreemptExemptTime: Annotated[int | None, whole(0)] = Field(
         default=None, description="how long its jobs run before they may be preempted, s"
     )

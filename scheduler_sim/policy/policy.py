@@ -1,7 +1,7 @@
 """A scheduling policy as data: by name, from a file, or changed by settings.
 
-``fcfs``, ``easy`` and ``conservative`` are one algorithm with one number, the reservation
-depth; crossed with an order of the queue they give the classic policies.
+``fcfs``, ``easy`` and ``conservative`` are one algorithm with one parameter, the reservation depth; combined
+with an order of the queue they give the classic policies.
 """
 
 from __future__ import annotations
@@ -53,8 +53,8 @@ class Policy(PolicyKeys):
     """How the queue is ordered and which components may overtake which.
 
     The keys are those of a policy file; each is described in ``policy/keys.py`` and in
-    docs/reference/policy.md. A policy never changes; ``with_settings`` makes another.
-    Raises ConfigError, with every problem, on values and combinations that mean nothing.
+    docs/reference/policy.md. A policy never changes; ``with_settings`` returns a new one. Raises ConfigError,
+    with every problem, for invalid values and combinations.
     """
 
     _folder: Path = PrivateAttr(default_factory=Path)
@@ -99,10 +99,10 @@ class Policy(PolicyKeys):
 
     @classmethod
     def resolve(cls, policy: Policy | str | Path | Mapping[str, Any] | Any, folder: Path = Path()) -> Policy:
-        """Return the policy that is meant.
+        """Return the given policy.
 
-        A policy itself, a name, a YAML file, keys and values, or a scheduler of your own: an object with
-        a method ``schedule``, or ``path.py:Class``. Python files that it names are looked for in ``folder``.
+        It may be a Policy, a name, a YAML file, keys and values, or your own scheduler: an object with a
+        method ``schedule``, or ``path.py:Class``. Python files that it names are looked up in ``folder``.
         """
         if isinstance(policy, Policy):
             return policy
@@ -121,7 +121,7 @@ class Policy(PolicyKeys):
         return cls.named(policy)
 
     def with_settings(self, settings: Mapping[str, Any]) -> Policy:
-        """Return this policy with some keys changed, as by ``--set policy.depth=2``.
+        """Return a policy with some keys changed, as with ``--set policy.depth=2``.
 
         Keys may be written with or without ``policy.`` before them. Text is read as a YAML
         value; ``null`` gives back the default. A path in ``order`` is relative to the
@@ -186,7 +186,7 @@ class Policy(PolicyKeys):
 
     @property
     def names_nodes(self) -> bool:
-        """Whether it tells the nodes of a module apart; the others count them."""
+        """Whether it treats the nodes of a module as individual nodes; other policies count them."""
         return self.backfill == "slurm" and bool(self.slurm.fixed_nodes)
 
     def order_function(self) -> OrderFunction | None:
@@ -206,7 +206,7 @@ class Policy(PolicyKeys):
         return self._function(self.may_start, "may_start")
 
     def own_scheduler(self) -> Any:
-        """Return a scheduler of the user's own, new from its class or a copy of the object that was given.
+        """Return the user's own scheduler, a new object of its class or a copy of the given object.
 
         Raises ConfigError for a file without such a class, and for a class that cannot be called so.
         """
@@ -328,7 +328,7 @@ def _name_of(thing: Any) -> str:
 
 
 def plain_state(scheduler: Any) -> dict[str, Any]:
-    """Return what a scheduler that was given as an object knows, as far as it is numbers and words."""
+    """Return the state of a scheduler given as an object, as far as it is numbers and words."""
     state = getattr(scheduler, "__dict__", {})
     return {key: value for key, value in state.items() if isinstance(value, bool | int | float | str)}
 

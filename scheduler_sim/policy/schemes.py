@@ -101,15 +101,15 @@ SCHEMES = (
     Scheme("conservative", "conservative", ALL, (_KEEP, _PLANNED, _SHARED_KEEP, _SHARED_PLAN),
            (*OURS, "replan"), "plan",
            "those that delay nothing before them in the queue",
-           "a start from its submission on; `replan` says if it may move back"),
+           "a start, from its submission on; `replan` decides whether it may move to a later time"),
     Scheme("first_fit", "", 0, (_QUICK, _PLANNED, _SHARED_QUICK), (*OURS, "backfill_order"), "",
            "all that fit, nothing is reserved", "nothing"),
     Scheme("slurm", "slurm", ALL, (_SLURM, _SHARED_SLURM), ("slurm",), "",
-           "those that Slurm's main and backfill schedulers let pass",
-           "what a backfill pass reserves, until the next"),
+           "those that Slurm's main and backfill schedulers start",
+           "what a backfill pass reserves, until the next pass"),
     Scheme("scheduler", "", AS_ASKED, (_OWN, _SHARED_OWN),
            ("scheduler", "parameters", *(key for key in OURS if key not in ("placement", "preempt"))), "",
-           "those that `scheduler`, a class of your own, starts", "what your scheduler makes of it"),
+           "those that `scheduler`, your own class, starts", "what your scheduler decides"),
 )
 # fmt: on
 

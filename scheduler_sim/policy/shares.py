@@ -104,8 +104,8 @@ class AccountKeys(Keys):
     )
     accounts: dict[Name, AccountKeys] = Field(
         default={},
-        description="Accounts inside this one. Accounts a trace names that stand nowhere get 1 share each "
-        "at the top.",
+        description="Accounts below this one. Accounts in a trace that are not listed get 1 share each "
+        "at the top level.",
     )
 
 
@@ -119,7 +119,7 @@ def account_problems(accounts: Mapping[str, AccountKeys], where: Location = ()) 
         if place == (*where, ROOT):
             continue
         if name in seen:
-            yield Problem(place, f"the name of {seen[name]}, too; allowed: a name that stands once")
+            yield Problem(place, f"the name of {seen[name]}, too; allowed: a name that occurs once")
         seen.setdefault(name, "another account")
 
 

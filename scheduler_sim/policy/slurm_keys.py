@@ -374,7 +374,7 @@ class SlurmKeys(Keys):
     # preemption
     PreemptType: Annotated[str, choice("preempt/none", "preempt/partition_prio", "preempt/qos")] = Field(
         default="preempt/none",
-        description="nobody is preempted, or jobs of partitions of a lower tier, or of QOS by their Preempt",
+        description="no preemption, or of jobs of partitions of a lower tier, or of QOS by their Preempt",
     )
     PreemptMode: Annotated[str, choice("OFF", "REQUEUE", "CANCEL", SUSPEND)] = Field(
         default="OFF", description="what becomes of a job that is preempted"
@@ -395,7 +395,7 @@ class SlurmKeys(Keys):
         default=1, description="how often the order of those to preempt is improved"
     )
     MessageTimeout: Seconds = Field(
-        default=10, description="with KillWait: how long nobody more is preempted for the same job"
+        default=10, description="with KillWait: time during which no more jobs are preempted for the same job"
     )
 
     # priorities

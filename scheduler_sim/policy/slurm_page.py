@@ -47,7 +47,7 @@ UNITS = {
 }
 EFFECTLESS = {
     "sched_min_interval": "below a second: the daemon looks around once a second",
-    "defer": "in 22.05: no submission and no end brings a pass at once, with or without it; 19.05 heeds it",
+    "defer": "in 22.05: no submission and no end triggers a pass at once, with or without it; 19.05 uses it",
     "kill_invalid_depend": "in SchedulerParameters: 22.05 reads it in DependencyParameters, where it counts",
 }
 """Keys that may change no schedule, and when."""
@@ -62,7 +62,7 @@ MISSED = {
     "extra_constraints": "constraints of `--extra`",
     "ignore_prefer_validation": "features of `--prefer`",
     "permit_job_expansion": "jobs that grow while they run",
-    "reduce_completing_frag": "`CompleteWait`, during which nothing starts beside what completes",
+    "reduce_completing_frag": "`CompleteWait`, during which nothing starts while jobs complete",
     "sched_max_job_start": "a limit of the starts in one pass of the main scheduler",
     "time_min_as_soft_limit": "`--time-min`, with which plans would be made",
 }

@@ -66,7 +66,7 @@ def history_of(workload: Workload, system: System, origin: int | None) -> Histor
     began = workload.source.header_number("UnixStartTime")
     if began is None and origin is not None:
         raise InputError(
-            f"{workload.source.name}: no UnixStartTime in its header, so nobody knows how long ago it was;"
+            f"{workload.source.name}: no UnixStartTime in its header, so its dates are not known;"
             " allowed: a dump of sacct, or a trace with that line"
         )
     jobs = workload.select(live[np.argsort(workload["submit_time"][live], kind="stable")])

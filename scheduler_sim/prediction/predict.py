@@ -144,7 +144,7 @@ def _case(system: System, policy: Policy, state: State, history: History, seed: 
     if len(elsewhere):
         raise InputError(
             f"{state.jobs.source.name}: job {state.labels[elsewhere[0]]} runs, but has no room on the system"
-            " beside all else that runs; allowed: a system with all the nodes that are in use"
+            " beside the other running jobs; allowed: a system with all nodes that are in use"
         )
     last = int(np.max(np.where(able == LATER, state.at, able), initial=state.at))
     return case.until(state.at + min(int(BEYOND * (last - state.at)) + DAY, WEEKS * WEEK))

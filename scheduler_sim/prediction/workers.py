@@ -33,7 +33,7 @@ def local(workers: int) -> Mapped:
             try:
                 yield from pool.map(_carried_out, pieces)
             except BrokenProcessPool:
-                raise SchedulerSimError("a process that drew was lost; try fewer workers") from None
+                raise SchedulerSimError("a worker process was lost; try fewer workers") from None
 
     return mapped
 
@@ -53,7 +53,7 @@ def on_dask(where: str) -> Mapped:
                 for future in futures:
                     yield future.result()
             except KilledWorker:
-                raise SchedulerSimError(f"--dask {where}: a worker that drew was lost") from None
+                raise SchedulerSimError(f"--dask {where}: a worker was lost") from None
 
     return mapped
 

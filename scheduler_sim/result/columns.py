@@ -45,19 +45,17 @@ COMPONENTS = (
     Column("name", "text", "", "name of the job or component in the trace; empty if it has none"),
     Column("user", "text", "", "who submitted it, as in the trace; empty if not known"),
     Column("app", "text", "", "the application it runs, as in the trace; empty if not known"),
-    Column("module", "text", "", "where it ran; of one that never started, its first placement's"),
-    Column("nodes", "int64", "nodes", "nodes held; of one that never started, its first placement's"),
+    Column("module", "text", "", "where it ran; if it never started, module of its first placement"),
+    Column("nodes", "int64", "nodes", "nodes held; if it never started, nodes of its first placement"),
     Column("frequency_khz", "int64", "kHz", "P-state of its nodes; −1 without an energy model"),
     Column("submit_time", "int64", "s", "when it was submitted"),
-    Column(
-        "eligible_time", "int64", "s", "when nothing but nodes, resources and its turn held it back any more"
-    ),
+    Column("eligible_time", "int64", "s", "from when on it waited only for nodes, resources and its turn"),
     Column("start_time", "int64", "s", "when it started; −1 if it never did"),
     Column(
         "end_time",
         "int64",
         "s",
-        "when it ended; of one CANCELLED while it waited, when that was; otherwise −1 if it never started",
+        "when it ended; if CANCELLED while waiting, when that was; otherwise −1 if it never started",
     ),
     Column("time_limit", "int64", "s", "requested time, what the scheduler plans with"),
     Column("run_time", "int64", "s", "as simulated: end − start; −1 if it never started"),
@@ -82,7 +80,7 @@ COMPONENTS = (
 """``components``: one row a component, in the order of the trace file."""
 
 REASONS = (
-    Column("partition", "text", "", "where it ran; of one that never started, the first it asked for"),
+    Column("partition", "text", "", "where it ran; if it never started, the first it asked for"),
     Column("nodes_able", "int64", "nodes", "nodes of that partition that have what it asked for"),
     Column(
         "held_by", "text", "", "what keeps, or kept, it from being eligible, as `squeue` calls it: a list"
@@ -91,8 +89,7 @@ REASONS = (
         "wait_array",
         "int64",
         "s",
-        "waited after eligibility while as many tasks of its array ran as may at once;"
-        " −1 if it never started",
+        "waited after eligibility while its array ran as many tasks as allowed; −1 if it never started",
     ),
     Column(
         "wait_licences",
@@ -104,7 +101,7 @@ REASONS = (
 """Further columns of ``components``, at its end, in a run under policy slurm."""
 
 LIMITED = (
-    Column("account", "text", "", "the account that it counts for; `root` without one"),
+    Column("account", "text", "", "the account it is charged to; `root` without one"),
     Column("qos", "text", "", "its QOS, its association's default if it named none"),
     Column(
         "limit_reason",
@@ -117,8 +114,8 @@ LIMITED = (
         "wait_limit",
         "int64",
         "s",
-        "waited, up to now if it still does, while the schedulers, when they last looked, found such a"
-        " limit against it, wherever else that time counts",
+        "time waited (up to now if it still waits) while such a limit held it at the last look of the"
+        " schedulers; this time also counts in the other waits",
     ),
 )
 """... where QOS or associations have limits."""
@@ -129,7 +126,7 @@ RESERVED = (
         "reservation_reason",
         "text",
         "",
-        "why it was rejected, or waits for ever, for the sake of that: `access denied`, `no such"
+        "why it was rejected, or waits for ever, because of it: `access denied`, `no such"
         " reservation`, `reservation is gone`, `does not fit in its reservation`",
     ),
 )
@@ -142,12 +139,12 @@ SUSPENDED = (
 """... where components may be suspended, at the end of ``runs`` as well."""
 
 SLOWED = (
-    Column("slowed_time", "int64", "s", "how long it ran at a lower clock than its own, for a power cap"),
+    Column("slowed_time", "int64", "s", "how long it ran below its reference clock, for a power cap"),
     Column(
         "slowed",
         "text",
         "",
-        "from when until when, s, and what its nodes drew, W: `40-65:350.5,70-90:300`; empty if it did not",
+        "from when until when, s, and power of its nodes, W: `40-65:350.5,70-90:300`; empty if never",
     ),
 )
 """... where a power cap that falls slows what runs, at the end of ``runs`` as well."""
@@ -166,7 +163,7 @@ TIMELINE = (
         "nodes_reserved_idle",
         "int64",
         "nodes",
-        "nodes on which nothing runs that are held for a named component, or by one that is suspended",
+        "nodes on which nothing runs, held for a certain component or by a suspended one",
     ),
     Column("nodes_down", "int64", "nodes", "nodes out of service (failed or drained)"),
     Column("queue_components", "int64", "components", "components that are eligible and wait"),
@@ -192,29 +189,29 @@ PARTS = (
         "cores",
         "float64",
         "cores",
-        "cores held on all its nodes; of one that waits, asked for; 0 of a rejected one",
+        "cores held on all its nodes; while it waits, requested; 0 if rejected",
     ),
     Column(
         "memory_kb",
         "int64",
         "KB",
-        "memory held on all its nodes; of one that waits, asked for; 0 of a rejected one",
+        "memory held on all its nodes; while it waits, requested; 0 if rejected",
     ),
     Column(
         "gpus",
         "float64",
         "GPUs",
-        "GPUs held on all its nodes; of one that waits, asked for; 0 of a rejected one",
+        "GPUs held on all its nodes; while it waits, requested; 0 if rejected",
     ),
     NODE_LIST,
-    Column("exclusive", "int64", "", "1 if it has its nodes to itself, or asks for that; else 0"),
+    Column("exclusive", "int64", "", "1 if it has exclusive nodes, or asks for them; else 0"),
     Column(
         "able_list",
         "text",
         "",
-        "nodes that, idle, have what it asks for, numbered likewise: those of its partition that are large"
-        " enough, and have its features and generic resources; of several placements, those of all on its"
-        " module",
+        "nodes that have what it asks for when idle, numbered likewise: nodes of its partition that are large"
+        " enough and have its features and generic resources; with several placements, those of all of them"
+        " on its module",
     ),
 )
 """Further columns of ``components``, at its end, in a run in which jobs share nodes."""
@@ -224,7 +221,7 @@ SHARES = (
         "node_shares",
         "text",
         "",
-        "what it has of each node, in the order of `node_list`, of each kind of which that differs: "
+        "its share of each node, in the order of `node_list`, for each resource of which it differs: "
         "`cores=7,1;gpus=1,0`",
     ),
 )
@@ -267,7 +264,7 @@ USED = (
         "cores_busy",
         "float64",
         "cores",
-        "cores that jobs have; one that several have at once counts for each",
+        "cores that jobs have; a core that several jobs have counts for each",
     ),
     Column("memory_busy_kb", "int64", "KB", "memory that jobs have"),
     Column("gpus_busy", "float64", "GPUs", "GPUs that jobs have"),
@@ -286,8 +283,8 @@ RUNS = (
     Column("run", "int64", "", "which of its runs this was, from 1"),
     Column("module", "text", "", "where it ran"),
     Column("nodes", "int64", "nodes", "nodes held"),
-    Column("parts", "int64", "nodes / 10⁶", "nodes held, of each the part that it had where jobs share them"),
-    Column("cores", "float64", "cores", "cores held on all its nodes; NaN where nodes are not told apart"),
+    Column("parts", "int64", "nodes / 10⁶", "nodes held; for shared nodes the part of each that it had"),
+    Column("cores", "float64", "cores", "cores held on all its nodes; NaN where nodes are only counted"),
     Column("start_time", "int64", "s", "when it started"),
     Column("end_time", "int64", "s", "when it ended"),
     Column(
@@ -301,16 +298,16 @@ RUNS = (
         "work_s",
         "int64",
         "s",
-        "work that its component had yet to do at its start, where it ran; −1 where it writes no checkpoints",
+        "work left at its start, at the speed of these nodes; −1 without checkpoints",
     ),
-    Column("checkpoint_s", "int64", "s", "how much of it was spent on checkpoints that were completed"),
-    Column("restart_s", "int64", "s", "how much of it was spent to go on from a checkpoint"),
+    Column("checkpoint_s", "int64", "s", "time spent on completed checkpoints"),
+    Column("restart_s", "int64", "s", "time spent on restarting from a checkpoint"),
     Column(
         "lost_s",
         "int64",
         "s",
-        f"how much of it was lost, of a run that was not the last or ended {NODE_FAIL} or PREEMPTED: all, but"
-        " what was spent on checkpoints and restarts, and the work up to its last checkpoint; 0 of any other",
+        f"time lost, if the run was not the last or ended {NODE_FAIL} or PREEMPTED: all of it except time"
+        " for checkpoints and restarts and the work up to its last checkpoint; 0 for other runs",
     ),
     Column("node_seconds_lost", "float64", "node-seconds", "parts / 10⁶ × lost_s"),
     Column("power_w", "float64", "W", "mean power over the run, all its nodes; NaN without an energy model"),
@@ -324,11 +321,11 @@ CARRIED = "trace_"
 
 REPAIRS = (
     Column("component_id", "int64", "", "the component"),
-    Column("line", "int64", "", "its line in the trace; −1 where rows are no lines"),
-    Column("kind", "text", "", "what could not have been so"),
+    Column("line", "int64", "", "its line in the trace; −1 if rows are not lines"),
+    Column("kind", "text", "", "what was impossible"),
     Column("field", "text", "", "the column that was changed"),
-    Column("found", "int64", "", "what stood there"),
-    Column("made", "int64", "", "what stands there now"),
+    Column("found", "int64", "", "the value found"),
+    Column("made", "int64", "", "the value used instead"),
 )
 """``repairs``: what was changed in the trace when it was read, a row a change."""
 

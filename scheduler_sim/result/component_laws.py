@@ -53,7 +53,7 @@ def started_or_not(schedule: Schedule) -> Breach:
 
 
 def never_started(schedule: Schedule) -> Breach:
-    """What did not start has −1 for end (unless CANCELLED), run time and waits."""
+    """A component that did not start has −1 for end (unless CANCELLED), run time and waits."""
     waiting = ~schedule.ran
     for column in ("end_time", "run_time", "wait_dependency", "wait_priority", "wait_resources"):
         wrong = waiting & (schedule.of(column) != NEVER)
@@ -98,12 +98,12 @@ def run_time(schedule: Schedule) -> Breach:
 
 
 def time_limit(schedule: Schedule) -> Breach:
-    """Nothing runs longer than its time limit + overrun; TIMEOUT ran exactly that long, or was found late.
+    """No component runs past its time limit + overrun; TIMEOUT ran exactly that long, or was found late.
 
-    The time for which it was suspended does not count, and each suspension may have it found later. One that
-    was slowed for a power cap has so much longer as it takes longer.
-    What ended with its reservation, or as the minutes of its QOS or association were used up, may have run
-    for less, and so may what ended by itself when its time was cut short, as it was preempted.
+    The time of suspensions does not count, and each suspension may delay the check. If a component was slowed
+    for a power cap its limit is extended as its run time is.
+    A component that ended with its reservation, or because the minutes of its QOS or association ran out,
+    may have run for less, and so may one that was preempted and ended on its own in its grace time.
     """
     if schedule.shortened:
         return None
@@ -193,9 +193,9 @@ def nodes_in_use(schedule: Schedule) -> Breach:
 
 
 def queue_order(schedule: Schedule) -> Breach:
-    """Without backfill, in submission order, nothing starts on a module before one that waits ahead of it.
+    """Without backfill, in submission order, no component starts on a module before one ahead of it.
 
-    Those that name an advance reservation wait for its nodes, and others for the rest.
+    Components that name an advance reservation wait for its nodes, others for the rest.
     """
     policy = schedule.policy
     if policy.get("backfill") != "none" or policy.get("order") != "fifo" or policy.get("may_start"):

@@ -23,7 +23,7 @@ RELATIVE = 1e-12
 
 
 def power_is_known(schedule: Schedule) -> Breach:
-    """Powers and energies are numbers that can be counted with, or not known at all."""
+    """Powers and energies are either finite numbers, or not known at all."""
     tables = ((schedule.components, ("power_w", "energy_j")), (schedule.timeline, ("power_w",)))
     for table, columns in tables:
         for column in columns:
@@ -35,9 +35,9 @@ def power_is_known(schedule: Schedule) -> Breach:
 
 
 def component_energy(schedule: Schedule) -> Breach:
-    """Energy is power × run time, but for the time suspended; there is none without an energy model.
+    """Energy is power × run time without suspended time; there is none without an energy model.
 
-    In the spans in which a component was slowed it is what was drawn then.
+    In the intervals in which a component was slowed, the actual power counts.
     """
     watts, joules = schedule.of("power_w"), schedule.of("energy_j")
     known = schedule.ran & bool(schedule.energy)
@@ -58,7 +58,7 @@ def component_energy(schedule: Schedule) -> Breach:
 
 
 def power_over_time(schedule: Schedule) -> Breach:
-    """At every instant a module draws what components, lost runs and other nodes do; the total is the sum."""
+    """At every instant a module draws the power of components, lost runs and other nodes."""
     if not schedule.energy:
         found = _first(~np.isnan(schedule.timeline["power_w"].to_numpy()))
         return None if found is None else f"row {found} of the timeline has a power without an energy model"
@@ -80,7 +80,7 @@ def power_over_time(schedule: Schedule) -> Breach:
 
 
 def energy_parts(schedule: Schedule) -> Breach:
-    """Job + idle + transition + off is the energy of the system, exactly, and as the metrics have it."""
+    """Job + idle + transition + off is exactly the energy of the system, and agrees with the metrics."""
     span = schedule.span
     if not schedule.energy or span is None:
         return None
@@ -97,7 +97,7 @@ def energy_parts(schedule: Schedule) -> Breach:
 
 
 def power_cap(schedule: Schedule) -> Breach:
-    """The time and energy above the cap are what the timeline says, and nothing has started above it."""
+    """The time and energy above the cap agree with the timeline, and nothing has started above it."""
     cap, span = schedule.energy.get("cap"), schedule.span
     if not cap or span is None:
         return None

@@ -27,10 +27,10 @@ class Window(NamedTuple):
 
 
 def reservations(schedule: Schedule) -> Breach:
-    """Nobody starts on nodes reserved for others before the end of its limit; who names one starts in it.
+    """No job runs, by its limit, on nodes reserved for others; a job that names a reservation starts in it.
 
-    Under all policies but Slurm's one that names one also ends in it, by its limit; with `candidate_time:
-    run` it is by their run times that they do.
+    Under all policies but Slurm's, a job that names a reservation also ends in it, by its limit; with
+    `candidate_time: run`, by its run time.
     """
     if not schedule.reserved:
         return None

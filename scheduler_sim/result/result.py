@@ -53,12 +53,12 @@ if TYPE_CHECKING:
 
 
 class Result:
-    """What a run leaves, and all that reports and checks need.
+    """The outcome of a run: everything that reports and checks need.
 
     Attributes
     ----------
     metrics : the numbers of ``metrics.json``, see ``docs/reference/metrics.md``.
-    runs : all runs of the components that ran more than once or lost their only one; of none where no run was
+    runs : all runs of the components that ran more than once or lost their only run; empty if no run was
         lost. Columns in ``result.columns.run_columns``
     repairs : what was changed in the trace when it was read. Columns in ``result.columns.REPAIRS``
     """
@@ -96,7 +96,7 @@ class Result:
 
     @property
     def components(self) -> pd.DataFrame:
-        """One row a component, in trace order; columns in ``result.columns.component_columns``."""
+        """One row per component, in trace order; columns in ``result.columns.component_columns``."""
         if isinstance(self._components, Deferred):
             self._components = self._components.frame()
         return self._components
@@ -121,7 +121,7 @@ class Result:
 
     @property
     def tables(self) -> tuple[pd.DataFrame | Deferred, pd.DataFrame | Deferred]:
-        """Components and timeline for a writer, of which no DataFrame is made for that."""
+        """Components and timeline for a writer, without making DataFrames."""
         return self._components, self._timeline
 
     @property
@@ -143,15 +143,15 @@ class Result:
         )
 
     def save(self, directory: str | Path, log: str | None = None, *, force: bool = False) -> Path:
-        """Write the result into a directory, all of its files or none.
+        """Write the result to a directory, all of its files or none.
 
-        The same result gives the same bytes; only ``run.log``, which holds ``log``, may hold
-        times, hosts and paths. An older result there is replaced, other files stay as they are.
+        The same result gives the same bytes; only ``run.log``, which contains ``log``, may contain times,
+        hosts and paths. An older result there is replaced; other files do not change.
 
         Raises
         ------
-        InputError : the directory holds something that is not a result, and it is not to be done with
-            ``force``; it cannot be written to; or another process is writing there.
+        InputError : the directory contains something that is not a result, and ``force`` is not set; it
+            cannot be written to; or another process is writing there.
         SchedulerSimError : the disk is full or fails; nothing has changed there.
         """
         further = self.further
@@ -174,7 +174,7 @@ class Result:
     def load(cls, directory: str | Path) -> Result:
         """Read a result directory, or ``STUDY/runs/ID``, which may be one of many in a pack of the study.
 
-        Raises InputError if there is none, or not as a run can have left it.
+        Raises InputError if there is none, or if its files cannot be those of a run.
         """
         directory = Path(directory)
         return cls.read(packed(directory) or OwnDirectory(directory))
@@ -203,7 +203,7 @@ class Result:
         return found
 
     def check(self) -> None:
-        """Test every invariant of a schedule; raises InvariantError with the first one broken."""
+        """Test every invariant of a schedule; raises InvariantError with the first one that fails."""
         check(self.components, self.timeline, self.metrics, self.manifest, self.runs)
 
     @property

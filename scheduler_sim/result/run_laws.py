@@ -41,9 +41,9 @@ def run_columns(schedule: Schedule) -> Breach:
 
 
 def runs(schedule: Schedule) -> Breach:
-    """Runs of a component are counted from 1, none overlaps another, the last is that in the components.
+    """Runs of a component are numbered from 1 and do not overlap; the last is the one in the components.
 
-    There are no more of the others than requeues.
+    The number of earlier runs is at most the number of requeues.
     """
     table, row = schedule.runs, _rows_of_components(schedule)
     odd = _odd_ones(schedule, row)
@@ -56,7 +56,7 @@ def runs(schedule: Schedule) -> Breach:
 
 
 def suspensions(schedule: Schedule) -> Breach:
-    """Spans in which a component was suspended lie within its run, one behind another, and add up."""
+    """The intervals in which a component was suspended are within its run, do not overlap, and add up."""
     if not schedule.further.suspended:
         return None
     for table, words in ((schedule.components, "component"), (schedule.runs, "a run of component")):
@@ -80,7 +80,7 @@ def suspensions(schedule: Schedule) -> Breach:
 
 
 def slowings(schedule: Schedule) -> Breach:
-    """Spans in which a component was slowed lie within its run, one behind another, and add up."""
+    """The intervals in which a component was slowed are within its run, do not overlap, and add up."""
     if not schedule.further.slowed:
         return None
     for table, words in ((schedule.components, "component"), (schedule.runs, "a run of component")):
@@ -104,10 +104,10 @@ def slowings(schedule: Schedule) -> Breach:
 
 
 def work_done_once(schedule: Schedule) -> Breach:
-    """With checkpoints, what a run keeps the next need not do; a COMPLETED one does all that is left.
+    """With checkpoints, the next run need not repeat work that was kept; a COMPLETED run does the rest.
 
-    It keeps what it did but for checkpoints, restarts and what it lost; nothing, if it ended by itself and is
-    to run again: the next then begins as the first did.
+    A run keeps its time without checkpoints, restarts and lost time. It keeps nothing if it ended on its own
+    and is to run again: the next run then begins like the first.
     """
     row, table = _rows_of_components(schedule), schedule.runs
     left, lost, spent = (table[name].to_numpy() for name in ("work_s", "lost_s", "checkpoint_s"))
@@ -142,7 +142,7 @@ def _handed_on(table: pd.DataFrame, row: np.ndarray, kept: np.ndarray) -> Breach
 
 
 def lost_work(schedule: Schedule) -> Breach:
-    """A run lost no more than it ran for; what it lost, parts × time, is once in the sum of the metrics."""
+    """A run lost at most its run time; its loss, parts × time, is counted once in the sum of the metrics."""
     table = schedule.runs
     lost, ran = (column.to_numpy() for column in (table["lost_s"], table["end_time"] - table["start_time"]))
     wrong = np.flatnonzero((lost < 0) | (lost > ran))

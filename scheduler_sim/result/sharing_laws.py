@@ -26,7 +26,7 @@ Breach = str | None
 
 
 def node_lists(schedule: Schedule) -> Breach:
-    """A component that ran has as many nodes as it says, each once, all of them of those that it may have."""
+    """A component that ran has as many nodes as stated, each once, and only nodes that it may use."""
     for module in schedule.shared:
         held, nodes = held_in(schedule, module), schedule.modules[module]
         count = np.bincount(held.row, minlength=len(schedule.components))
@@ -103,7 +103,7 @@ def _beyond(held: Held, amount: np.ndarray, there: np.ndarray) -> tuple[int, int
 
 
 def parts_busy(schedule: Schedule) -> Breach:
-    """At every instant the timeline has what the components have of cores, memory, GPUs and nodes."""
+    """At every instant the timeline agrees with the components on cores, memory, GPUs and nodes."""
     if schedule.lost_runs:
         return None
     for module in schedule.shared:

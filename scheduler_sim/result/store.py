@@ -96,7 +96,7 @@ def refuse_foreign(directory: Path, *, force: bool = False) -> None:
     if not found or force or MARK in found or all(_has_its_beginning(directory / name) for name in FILES):
         return
     raise InputError(
-        f"{directory} holds something that is not a result ({', '.join(found[:3])}"
+        f"{directory} contains something that is not a result ({', '.join(found[:3])}"
         f"{', ...' if len(found) > 3 else ''}) and is left alone; allowed: another directory, or --force"
     )
 

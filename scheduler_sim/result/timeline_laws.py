@@ -22,7 +22,7 @@ def timeline_columns(schedule: Schedule) -> Breach:
 
 
 def timeline_modules(schedule: Schedule) -> Breach:
-    """The timeline speaks of the modules of the system and of their total."""
+    """The timeline has the modules of the system and their total."""
     found = set(schedule.timeline["module"].unique())
     strangers = sorted(map(str, found - {TOTAL, *schedule.modules}))
     if strangers:
@@ -109,7 +109,7 @@ def nodes_busy(schedule: Schedule) -> Breach:
 
 
 def queue(schedule: Schedule) -> Breach:
-    """At every instant the timeline has those in the queue that are eligible and have not started."""
+    """At every instant the queue of the timeline is the components that are eligible and have not started."""
     if schedule.lost_runs or schedule.lost_waits or _left_unseen(schedule):
         return None
     modules = (TOTAL,) if schedule.several_placements else (*schedule.modules, TOTAL)
@@ -130,7 +130,7 @@ def queue(schedule: Schedule) -> Breach:
 
 
 def metrics_agree(schedule: Schedule) -> Breach:
-    """The metrics have the jobs, the makespan and the mean wait of the components."""
+    """The metrics agree with the components on number, makespan and mean wait."""
     ran = schedule.ran
     submit, start, end = (schedule.of(f"{name}_time")[ran] for name in ("submit", "start", "end"))
     some = bool(ran.any())

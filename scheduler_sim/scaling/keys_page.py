@@ -16,8 +16,8 @@ _INTRODUCTION = """\
 
 <!-- Rendered from the keys by `python -m scheduler_sim.scaling.keys_page`. -->
 
-A profile says how an application scales; [scaling models](scaling.md) explains the terms. The least that
-works:
+A profile describes how an application scales; [scaling models](scaling.md) explains the terms. A minimal
+profile:
 
 ```yaml
 version: 1

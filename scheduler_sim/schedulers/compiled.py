@@ -1,4 +1,4 @@
-"""The mark of a scheduler that is to be compiled."""
+"""The decorator of a scheduler that is to be compiled."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ Class = TypeVar("Class", bound=type)
 
 
 def compiled(kind: Class) -> Class:
-    """Have the methods of a scheduler compiled where it makes the passes of a simulation.
+    """Compile the methods of a scheduler when it makes the passes of a simulation.
 
-    The class stays what it is in Python, and gives the same schedule there. In compiled methods a
-    module is a number, and the attributes of ``self`` are the numbers, and arrays of numbers, that it has
-    when it is made.
+    The class does not change in Python, and gives the same schedule there. In compiled methods a module is a
+    number, and the attributes of ``self`` are the numbers and arrays of numbers that exist when the object is
+    created.
     """
     setattr(kind, MARK, True)
     return kind

@@ -15,7 +15,7 @@ from scheduler_sim.workload.table import Workload
 
 
 class Placement(NamedTuple):
-    """A way to run a job.
+    """A possible placement of a job.
 
     Attributes
     ----------
@@ -40,7 +40,7 @@ class Job:
     priority : of its partition
     module, nodes, limit : name, nodes and s of the placement in which it runs, or the first in its list
 
-    ``job["user"]`` is what a column of the trace says of it.
+    ``job["user"]`` is the value of a column of the trace.
     """
 
     __slots__ = (

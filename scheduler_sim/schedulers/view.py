@@ -22,7 +22,7 @@ NEVER = INF
 
 
 class Queue(Sequence[Job]):
-    """Jobs that wait, in the order of the policy; those that start leave it at once."""
+    """Waiting jobs, in the order of the policy; a job that starts leaves it at once."""
 
     def __init__(self, jobs: Jobs, numbers: list[int]) -> None:
         self._jobs, self._numbers = jobs, numbers
@@ -51,7 +51,7 @@ class Queue(Sequence[Job]):
 
 
 class FreeOnNodes(NamedTuple):
-    """What is free on each node of a module where jobs share nodes; nothing on one that is out of service.
+    """Free resources of each node of a shared module; 0 on nodes out of service.
 
     Attributes
     ----------
@@ -97,7 +97,7 @@ class View:
 
     @property
     def queue(self) -> Queue:
-        """The jobs that wait, in the order of the policy."""
+        """The waiting jobs, in the order of the policy."""
         if self._queue is None:
             head, tail = self._ends.item(1), self._ends.item(2)
             self._queue = Queue(self._jobs, self._core.queue.waiting[head:tail].tolist())
@@ -105,7 +105,7 @@ class View:
 
     @property
     def running(self) -> list[Job]:
-        """The jobs that run, module by module in order of planned ends."""
+        """The running jobs, module by module in order of planned ends."""
         core, found = self._core, []
         for module in range(len(self._jobs.modules)):
             pool = core.pools[module]
@@ -123,7 +123,7 @@ class View:
 
     @property
     def nodes(self) -> dict[str, FreeOnNodes]:
-        """What is free on each node, by module, of those where jobs share nodes."""
+        """Free resources of each node, by module, where jobs share nodes."""
         if not has(self._core, "shared_nodes"):
             return {}
         part, found = self._core.shared_nodes, {}
@@ -146,9 +146,9 @@ class View:
     def start(self, job: Job, placement: Placement | None = None) -> bool:
         """Start a job now, in a placement.
 
-        By default in the one in which the plan of this pass has it start now, else in the first that fits.
-        False, and nothing has changed, if it does not fit now. Raises UnlawfulError for a job that can
-        not start whatever is free: it is not pending, held, or has no such placement.
+        By default in the one in which the plan of this pass starts it now, else in the first that fits.
+        Returns False, and changes nothing, if it does not fit now. Raises UnlawfulError for a job that cannot
+        start whatever is free: it is not pending, is held, or has no such placement.
         """
         if self._counted and job.pending and job.nodes > self.free[job.module]:
             return False  # as the core would say
@@ -163,9 +163,9 @@ class View:
         return False
 
     def earliest_start(self, job: Job, placement: Placement | None = None) -> int:
-        """When a job could start, s: by what runs, by planned ends, and what is reserved in this pass.
+        """When a job could start, s, given running jobs, planned ends, and the reservations of this pass.
 
-        NEVER if it fits at no time.
+        NEVER if it never fits.
         """
         time = self._ask("earliest_start")(job.number, _number(placement))
         return time if time >= 0 else self._refuse("earliest_start", job, time)
@@ -173,27 +173,27 @@ class View:
     def reserve(self, job: Job, at: int | None = None, placement: Placement | None = None) -> int:
         """Reserve nodes for a job from ``at`` (s) on, or at its earliest start, for the rest of this pass.
 
-        Returns when, NEVER if it does not fit then. Where ``at`` is given, a pass is made at that time.
+        Returns the start, or NEVER if it does not fit then. If ``at`` is given, a pass is made at that time.
         """
         when = asking.EARLIEST if at is None else index(at) if at >= 0 else asking.BEFORE_ALL
         time = self._ask("reserve")(job.number, _number(placement), when)
         return time if time >= 0 else self._refuse("reserve", job, time)
 
     def wake_at(self, time: int) -> None:
-        """Have a pass made at a time (s), whatever happens."""
+        """Request a pass at a time (s), whatever happens."""
         answer = self._ask("wake_at")(index(time))
         if answer < 0:
             raise refused(f"wake_at({time})", None, self.now, answer)
 
     def hold(self, job: Job) -> None:
-        """Hold a job: it is in no queue from the next pass on, until ``release``."""
+        """Hold a job: it is not in the queue from the next pass on, until ``release``."""
         answer = self._ask("hold")(job.number)
         if answer < 0:
             self._refuse("hold", job, answer)
         self._note(job, pending=False)
 
     def release(self, job: Job) -> bool:
-        """Release a job that is held, with another pass at this instant; False if it is not held."""
+        """Release a held job, with another pass at this instant; False if it is not held."""
         released = self._ask("release")(job.number) == asking.DONE
         if released:
             self._note(job, pending=True)

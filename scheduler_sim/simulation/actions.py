@@ -1,7 +1,7 @@
-"""What the outside may do to a running simulation: submit, operate on components and nodes, wait.
+"""Actions on a running simulation: submit, operate on components and nodes, wait.
 
-Every action is noted and carried out in the core's next turn at the same instant, node
-changes first, then what is done to single components, then submissions (rule 1).
+Every action is recorded and carried out when the core next runs at the same instant: node changes first, then
+actions on single components, then submissions (rule 1).
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ CHANGED_LIMITS = "with models: a limit that changes would be one for all modules
 
 
 class Actions(Awaiting):
-    """The half of a Simulation that the outside acts on."""
+    """The part of a Simulation that processes act on."""
 
     system: System
     workload: Workload
@@ -107,15 +107,15 @@ class Actions(Awaiting):
         Parameters
         ----------
         nodes : nodes; run_time : s
-        after : ids of components it waits for, in the way of ``dependency_type``; the type may be
-            SINGLETON, without ids: it waits for all of its user and name
+        after : ids of components for which it waits, by ``dependency_type``; with the type SINGLETON, without
+            ids, it waits for all components of the same user and name
         component_id : by default the next free number
         fields : any other column of a workload: ``time_limit`` (s), ``partition``, ``user``,
             ``begin_time`` (s), ``hold``, ...
 
         Raises
         ------
-        InputError for an id in use or not known, and for a field that is not allowed.
+        InputError for an id that is in use or unknown, and for a field that is not allowed.
         """
         name = self._next_id if component_id is None else component_id
         if name in self._row_of:
@@ -132,27 +132,27 @@ class Actions(Awaiting):
         return name
 
     def cancel(self, component_id: int) -> None:
-        """Cancel a component now, whether it runs, waits or has yet to be submitted; not if it has ended."""
+        """Cancel a component that is running, waiting or not yet submitted; no effect after its end."""
         self._operate("cancel", component_id)
 
     def hold(self, component_id: int) -> None:
-        """Keep a component that has not started yet from starting before it is released."""
+        """Prevent a component that has not started from starting until it is released."""
         self._operate("hold", component_id)
 
     def release(self, component_id: int) -> None:
-        """Undo a hold: it is eligible now, unless a dependency or a begin time holds it, too.
+        """Undo a hold: the component is eligible now, unless a dependency or a begin time holds it, too.
 
-        Under policy slurm a component that waits has its priority computed anew, whether it was
-        held or not: under priority/basic it goes to the end of the queue. Under other policies
+        Under policy slurm the priority of a waiting component is computed again, whether it was held or not:
+        under priority/basic it goes to the end of the queue. Under other policies
         it takes its place in the order as if it had never been held.
         """
         self._operate("release", component_id)
 
     def requeue(self, component_id: int) -> None:
-        """Stop a component that runs, or take one that has ended, and let it run once more.
+        """Stop a running component, or take one that has ended, and let it run again.
 
-        Its submission stays what it was, and what ran is lost; those that depend on it and have not
-        been let go wait for its next end. Under policy slurm its nodes come back after KillWait
+        Its submit time does not change, and the run is lost; components that depend on it and have not been
+        released wait for its next end. Under policy slurm its nodes come back after KillWait
         (and ``killed_epilog_s``); it counts as submitted then, keeps its priority, and is
         eligible ``requeue_delay_s`` later. Under other policies it waits again at once.
         """
@@ -173,21 +173,21 @@ class Actions(Awaiting):
 
         Parameters
         ----------
-        time_limit : s, also of one that runs: its planned end moves, and it is killed by the new
-            limit, at the earliest now. Under policy slurm it counts in minutes, rounded up. It may
-            be more than its partition's MaxTime.
-        priority : policy slurm: its priority from now on, which nothing but a release computes anew;
-            0 is a hold, any other releases it
+        time_limit : s, also for a running component: its planned end moves, and it is killed at the new
+            limit, at the earliest now. Under policy slurm in minutes, rounded up. It may exceed the MaxTime
+            of the partition.
+        priority : policy slurm: its priority from now on, which only a release computes again; 0 is a hold,
+            any other value releases it
         nice : policy slurm: its priority falls by as much as nice grows
         begin_time : s on the trace's clock: not eligible before
-        partition : of one that has yet to start and starts on its own: one, or several as in a trace
-        nodes : likewise. It is placed anew, as if it had been submitted so: what it was submitted
-            with, its submit time among it, stays as it was; a reservation it has is void
+        partition : for a component that has yet to start, on its own: one, or several as in a trace
+        nodes : likewise. It gets new placements, as if it had been submitted so; everything else it was
+            submitted with, including its submit time, does not change; its reservation is cancelled
 
         Raises
         ------
-        InputError for a value that is not allowed, among them a partition or a number of nodes with which
-        it could never run; ConfigError for one without a meaning here.
+        InputError for a value that is not allowed, such as a partition or a number of nodes with which it
+        could never run; ConfigError for a value that has no meaning here.
         """
         where = self._requests.checked({"partition": partition, "nodes": nodes})
         if time_limit is not None and self.models is not None and self.models.change_times:
@@ -207,27 +207,28 @@ class Actions(Awaiting):
         self._schedule_step()
 
     def drain(self, module: str, nodes: int, *, until: int | None = None) -> None:
-        """Take nodes out of service as they become idle, idle ones now; back at ``until`` if announced."""
+        """Take nodes out of service as they become idle, idle ones now; they return at ``until`` if given."""
         self._change("drain", module, nodes, until)
 
     def fail(self, module: str, nodes: int = 1, *, requeue: bool = False, until: int | None = None) -> None:
-        """Lose nodes drawn among all in service; components they hit end FAILED, or are requeued.
+        """Lose nodes, drawn among all in service; components on them end FAILED, or are requeued.
 
-        The draw is from the stream ``failure``. Plans take the nodes as lost until ``resume``,
-        or until the announced instant ``until``, at which they come back by themselves.
+        The draw is from the stream ``failure``. Plans treat the nodes as lost until ``resume``, or until the
+        announced instant ``until``, at which they come back automatically.
 
-        Raises ConfigError where components are suspended for others: the same nodes are then of several.
+        Raises ConfigError where components may be suspended for others: several may then hold one node.
         """
         if has(self._core, "suspending"):
             raise ConfigError("policy.preempt.how: found suspend beside fail; allowed: requeue, cancel")
         self._change("requeue" if requeue else "fail", module, nodes, until)
 
     def resume(self, module: str, nodes: int) -> None:
-        """Put nodes back into service: those without an announced return first, and no more than are out."""
+        """Put nodes back into service: those without an announced return first, and at most those that are
+        out."""
         self._change("resume", module, nodes, None)
 
     def set_capacity(self, resource: str, amount: int) -> None:
-        """Change how much there is of a shared resource; what is in use stays in use."""
+        """Change the amount of a shared resource; what is in use stays in use."""
         names = [r.name for r in self.system.resources]
         if resource not in names:
             hint = did_you_mean(str(resource), names)
@@ -238,9 +239,9 @@ class Actions(Awaiting):
         self._note(Change("capacity", len(self.system.modules) + names.index(resource), amount))
 
     def set_cap(self, watts: float) -> None:
-        """Change the power cap of the models (W, all nodes); what runs goes on, and nothing starts above it.
+        """Change the power cap of the models (W, all nodes); running jobs continue, and none starts above it.
 
-        Raises InputError without a cap in the models, ConfigError for one that changes by a series.
+        Raises InputError without a cap in the models, ConfigError if the cap is a series.
         """
         if self._cap is None:
             raise InputError("set_cap: found no energy.cap in the models; allowed: models with one")
@@ -281,8 +282,8 @@ class Actions(Awaiting):
     def stream(self, purpose: str) -> np.random.Generator:
         """Return the random stream of that name under the simulation's seed.
 
-        Streams of different names are independent: a new one does not change what the others
-        draw. ``failure`` is the one that ``fail`` draws from.
+        Streams of different names are independent: a new one does not change the draws of others. ``fail``
+        uses the stream ``failure``.
         """
         if purpose not in self._streams:
             self._streams[purpose] = stream(self._seed, purpose)

@@ -36,23 +36,23 @@ NOT_COPIED = ("env", "progress", "_waiting_for", "_step_event")
 
 
 class Branching(Actions):
-    """The part of a Simulation that is there a second time."""
+    """The part of a Simulation that copies, saves and loads it."""
 
     progress: Callable[[int, int], None] | None
     _inputs: list[Input]
     _reading: dict[str, Any]
 
     def branch(self) -> Self:
-        """Return an independent copy of the simulation at this instant, in an environment of its own.
+        """Return an independent copy of the simulation at this instant, in a new environment.
 
-        It runs on as this one does, to the byte, until somebody acts on one of them; nothing that happens to
-        one is seen by the other. What was done so far is part of it: submissions, holds, updates, outages,
-        and how far each random stream has come. It has no ``progress``.
+        It continues exactly as this one does until one of them is changed; what happens to one does not
+        affect the other. It contains everything done so far: submissions, holds, updates, outages, and the
+        state of each random stream. It has no ``progress``.
 
-        A scheduler of your own is copied as ``copy.deepcopy`` does, with what it knows.
+        Your own scheduler is copied with its state, by ``copy.deepcopy``.
 
-        Raises ConfigError where SimPy processes live in the environment, or somebody waits there for a start
-        or an end: they cannot be copied; and for a scheduler that cannot.
+        Raises ConfigError if SimPy processes are alive in the environment, or wait for a start or an end,
+        because they cannot be copied; and for a scheduler that cannot be copied.
         """
         self._refuse_company("branch")
         core = engine.copied(self._core)
@@ -68,22 +68,22 @@ class Branching(Actions):
         return made
 
     def save(self, file: str | Path) -> None:
-        """Write the simulation as it is at this instant into a file, from which ``load`` makes it again.
+        """Write the simulation at this instant to a file, from which ``load`` restores it.
 
-        The file is written whole or not at all, and replaces nothing but a saved simulation; a name that ends
-        in ``.zst`` or ``.gz`` has it packed. It holds no code.
+        The file is written as a whole or not at all, and replaces only a saved simulation; it is compressed
+        if the name ends in ``.zst`` or ``.gz``. It contains no code.
 
         Raises
         ------
         ConfigError as ``branch``.
-        InputError where it cannot be written, or something else stands there.
+        InputError if it cannot be written, or another file is there.
         """
         self._refuse_company("save")
         own = [part for part in OWN if engine.has(self._core, part)]
         if own:
             raise ConfigError(
-                f"save: found policy {self.policy.name!r:.40} with {OWN[own[0]]} of your own, which stands in"
-                " no file; allowed: other policies (branch() copies it)"
+                f"save: found policy {self.policy.name!r:.40} with {OWN[own[0]]} of your own, which no"
+                " file can contain; allowed: other policies (branch() copies it)"
             )
         arrays: list[np.ndarray] = []
         inputs = [one() if callable(one) else one for one in self._inputs]
@@ -109,17 +109,17 @@ class Branching(Actions):
 
     @classmethod
     def load(cls, file: str | Path, policy: Policy | str | Path | Mapping[str, Any] | None = None) -> Self:
-        """Return the simulation that was saved in a file: it runs on as that one would, to the byte.
+        """Return the simulation that was saved in a file: it continues exactly as the saved one would.
 
         Parameters
         ----------
-        policy : that of the simulation once more, needed where its order is a function of your own, which
-            stands in no file
+        policy : the policy of the simulation, required if its order is your own function, which no file can
+            contain
 
         Raises
         ------
-        InputError for a file that is none, is damaged, or was saved by another version of this package.
-        ConfigError for another policy than that with which it was saved.
+        InputError for a file that is not a saved simulation, is damaged, or was saved by another version of
+        this package. ConfigError for a policy other than the saved one.
         """
         with reading(file) as (text, arrays):
             origin = origin_of(text["origin"], arrays, text["inputs"], policy)

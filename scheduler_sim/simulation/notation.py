@@ -253,7 +253,7 @@ def class_named(name: str) -> Any:
         found = getattr(found, part, None)
     if isinstance(found, type) and found.__module__ == module and _may_stand(found):
         return found
-    raise InputError(f"found {name!r:.80}, which does not stand in a simulation")
+    raise InputError(f"found {name!r:.80}, which is not part of a simulation")
 
 
 def _may_stand(kind: Any) -> bool:

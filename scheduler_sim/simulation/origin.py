@@ -102,7 +102,7 @@ def _the_same(text: Mapping[str, Any], inputs: Sequence[Mapping[str, str]], poli
     name = str(text["policy"]["name"])
     if policy is None:
         raise ConfigError(
-            f"load: found policy {name!r:.40} with an order of your own, which stands in no file; allowed:"
+            f"load: found policy {name!r:.40} with an order of your own, which no file can contain; allowed:"
             " together with that policy (policy=...)"
         )
     made = Policy.resolve(policy)

@@ -76,29 +76,29 @@ class Simulation(Branching):
 
     The core handles an instant after every process that acts at that instant has acted: ends,
     then the outside's node changes and cancellations, submissions, dependency updates, one
-    pass (rule 1). What others do in answer to that pass makes the instant be handled again.
+    pass (rule 1). If processes act in response to that pass, the instant is handled again.
 
     Parameters
     ----------
     system : a System, or the path of a system file
     workload : a Workload, the path of a trace, or None to submit everything from processes
     policy : a Policy, a name, or the path of a policy file
-    env : the SimPy environment to join; by default one of its own that starts with the trace
+    env : the SimPy environment to use; by default a new one that starts with the trace
     models : Models, a models file, or its keys: how long components run on each module
-    seed : of every random draw (each purpose has a stream of its own)
+    seed : seed of all random draws (each purpose has its own stream)
     honour_status : components whose status in the trace is not success end FAILED
-    progress : called with (components that ended, components) now and then
-    format : of the trace, where its name does not tell, or a named source
-    columns : a column map for it
-    on_error : ``stop`` at the first row of it that cannot be read, or ``skip`` such rows
-    events : when nodes are out of service, besides those of the system
-    reservations : advance reservations, besides those of the system
+    progress : called from time to time with (number of ended components, number of components)
+    format : format of the trace, if its name does not show it, or a named source
+    columns : a column map for the trace
+    on_error : ``stop`` at the first row of the trace that cannot be read, or ``skip`` such rows
+    events : when nodes are out of service, in addition to the events of the system
+    reservations : advance reservations, in addition to those of the system
 
     Attributes
     ----------
     env : the SimPy environment; its ``now`` is in seconds on the trace's clock
-    progress : as above; may be changed
-    engine_s : seconds that the compiled loop has been at work
+    progress : see above; may be changed
+    engine_s : seconds spent in the compiled loop
 
     Raises
     ------
@@ -217,18 +217,19 @@ class Simulation(Branching):
 
     @property
     def needs_compiling(self) -> bool:
-        """Whether the first run compiles the loop, as its policy never ran on this machine before."""
+        """Whether the first run has to compile the loop, because its policy never ran on this machine
+        before."""
         return not is_compiled(drive.drive, self._core)
 
     @property
     def scheduler(self) -> Any:
-        """The scheduler of your own that makes the passes, as it is now; None under any other policy."""
+        """Your own scheduler in its present state; None under any other policy."""
         return self._loader.caller and self._loader.caller.scheduler
 
     def next_pass(self) -> View | None:
-        """Under a scheduler that stops in every pass: go on to the next pass in which jobs wait.
+        """With a scheduler that stops in every pass: continue to the next pass in which jobs wait.
 
-        None where there is nothing left to do.
+        Returns None if there is nothing left to do.
         """
         caller = self._loader.caller
         while not self._is_over() and self.env.peek() < float("inf"):
@@ -239,12 +240,12 @@ class Simulation(Branching):
         return view
 
     def prepare(self) -> None:
-        """Have the loop compiled, or taken from the cache, before anything happens."""
+        """Compile the loop, or take it from the cache, before the run begins."""
         clock = self._core.clock
         self._loader.scheme.run(self._core, clock.now, clock.steps)
 
     def process(self, generator: Generator[simpy.Event, Any, Any]) -> simpy.Process:
-        """Start a SimPy process that ``run`` waits for (``env.process`` starts one it does not)."""
+        """Start a SimPy process for which ``run`` waits (it does not wait for those of ``env.process``)."""
         self._foreground += 1
         process = self.env.process(generator)
 
@@ -258,10 +259,10 @@ class Simulation(Branching):
     def run(self, until: int | None = None) -> Result:
         """Run until there is nothing left to do, or until an instant (excluded), and return the result.
 
-        Nothing is left when every component has ended (or never can start) and every process
-        started by ``process`` is over. While components wait and nodes are out of service, any
-        process may bring them back: then ``run`` goes on as long as something is scheduled. With
-        a failure model something always is: then only as long as some are known to come back.
+        Nothing is left when every component has ended (or never can start) and every process started by
+        ``process`` has finished. While components wait and nodes are out of service, any process may bring
+        them back, so ``run`` continues as long as something is scheduled. With a failure model that is always
+        so; then it continues only as long as nodes are known to come back.
         After ``run`` the simulation can be acted on and run again.
         """
         if until is not None:
@@ -275,8 +276,8 @@ class Simulation(Branching):
     def result(self) -> Result:
         """Return the result so far.
 
-        What runs at this instant is CANCELLED in it, as if everything stopped now; what waits is
-        PENDING. The simulation itself is left as it is.
+        Running components are CANCELLED in it, as if everything stopped now; waiting ones are PENDING. The
+        simulation itself does not change.
         """
         manifest = partial(
             outcome.manifest_of,
@@ -501,11 +502,10 @@ def simulate(
     system : a System, or the path of a system file
     workload : a Workload, or the path of a trace
     policy : a Policy, a name (``fcfs``, ``easy``, ``conservative``, a bare order), or a policy file
-    models : Models, a models file, or its keys: how long components run on each module; by default
-        as long as the trace says
-    seed : of every random draw
+    models : Models, a models file, or its keys: run times on each module; by default those of the trace
+    seed : seed of all random draws
     honour_status : components whose status in the trace is not success end FAILED
-    progress : called with (components that ended, components) now and then
+    progress : called from time to time with (number of ended components, number of components)
 
     Raises
     ------

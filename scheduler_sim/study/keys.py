@@ -197,8 +197,8 @@ class SearchKeys(Keys):
 class StudyKeys(Keys):
     """The whole file."""
 
-    name: Title = Field(default="", description="what reports call the study; by default the file's name")
-    description: Text = Field(default="", description="a sentence for people")
+    name: Title = Field(default="", description="name of the study in reports; by default the file's name")
+    description: Text = Field(default="", description="text for the reader")
     systems: NamedInputs = Field(description="system files, or keys of a system, by name")
     workloads: NamedInputs = Field(
         description="traces and recipes, by name; a mapping may give trace or recipe, and a scenario"

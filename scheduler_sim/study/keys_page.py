@@ -10,7 +10,7 @@ _INTRODUCTION = """\
 
 <!-- Rendered from the keys by `python -m scheduler_sim.study.keys_page`. -->
 
-A study crosses systems, workloads, policies, parameters and seeds. The least that works:
+A study runs all combinations of systems, workloads, policies, parameters and seeds. A minimal study:
 
 ```yaml
 systems: [cluster.yaml]

@@ -69,12 +69,13 @@ def _refuse_foreign(directory: Path, kind: str, force: bool) -> None:
         raise cannot_write(f"to {directory}", error, directory) from error
     other = next((one for one in DOCUMENTS if one != kind and said == _said(one)), None)
     if other is not None:
-        raise InputError(f"{directory} holds a {other}, not a {kind}; choose another directory")
+        raise InputError(f"{directory} contains a {other}, not a {kind}; choose another directory")
     marked = said is not None and _said(kind).startswith(said)  # or killed while it was written
     if names and not marked and not force and not _is_of_version_0_1(directory, kind):
         raise InputError(
-            f"{directory} holds something that is not a {kind} ({', '.join(names[:3])}"
-            f"{', ...' if len(names) > 3 else ''}) and is left alone; allowed: another directory, or --force"
+            f"{directory} contains something that is not a {kind} ({', '.join(names[:3])}"
+            f"{', ...' if len(names) > 3 else ''}) and is left alone;"
+            " allowed: another directory, or --force"
         )
 
 

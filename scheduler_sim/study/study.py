@@ -30,9 +30,10 @@ class Study(Grid):
         return f"<table><caption>Study: {escape(self.name)}</caption><tbody>{rows}</tbody></table>"
 
     def conduct(self, directory: str | Path, workers: int = 1, *, force: bool = False) -> Conducted:
-        """Carry out what the directory lacks, on so many processes; return index and comparison.
+        """Carry out the runs missing in the directory, with some processes; return index and comparison.
 
-        With more than one worker a script must be guarded by ``if __name__ == "__main__":``, as
-        the processes start anew. A directory that holds anything but a study is refused without ``force``.
+        With more than one worker a script must be guarded by ``if __name__ == "__main__":``, because the
+        processes import it again. A directory that contains anything but a study is refused without
+        ``force``.
         """
         return conduct(self, directory, here if workers == 1 else local(workers), force=force)

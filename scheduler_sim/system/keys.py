@@ -108,7 +108,7 @@ class ModuleKeys(Keys):
     cost_per_node: Amount = Field(
         default=1.0, description="cost of a node, in any unit; ranks placements by least_cost"
     )
-    description: Text = Field(default="", description="a sentence for people")
+    description: Text = Field(default="", description="text for the reader")
     node_sets: list[NodeSetKeys] = Field(
         default=[], description="sets that together are all nodes, in the order of their numbers"
     )
@@ -217,8 +217,8 @@ class SwfKeys(Keys):
 class SystemKeys(Keys):
     """The whole file."""
 
-    name: Title = Field(default="", description="what reports call the system; by default the file's name")
-    description: Text = Field(default="", description="a sentence for people")
+    name: Title = Field(default="", description="name of the system in reports; by default the file's name")
+    description: Text = Field(default="", description="text for the reader")
     modules: list[ModuleKeys] = Field(description="at least one module")
     partitions: list[PartitionKeys] = Field(
         default=[], description="by default one per module, with the module's name"

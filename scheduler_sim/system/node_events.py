@@ -67,7 +67,8 @@ class NodeEventKeys(Keys):
     )
     module: Name | None = Field(default=None, description="their module; by default the only one")
     end: Time | None = Field(
-        default=None, description="when they are back, which no plan knows; by default they stay away"
+        default=None,
+        description="when they are back, which plans do not know; by default they stay out of service",
     )
     requeue: Flag = Field(
         default=True, description="of `DOWN`: jobs go back into the queue; false: they end FAILED"

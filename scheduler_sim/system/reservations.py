@@ -78,7 +78,7 @@ class ReservationKeys(Keys):
 
     name: Name = Field(description="by which jobs ask for it")
     at: Moment = Field(
-        default=None, description="when an operator makes it; by default it stands when the run begins"
+        default=None, description="when an operator creates it; by default it exists when the run begins"
     )
     start: Moment = Field(default=None, description="from when on; by default from when it is made on")
     end: Moment = Field(default=None, description="until when; by default by its duration")
@@ -99,12 +99,13 @@ class ReservationKeys(Keys):
     )
     users: Words = Field(default=[], description="who may use it; -name: all but that one")
     groups: Words = Field(
-        default=[], description="whose members may use it; -name: all but those. Not beside users"
+        default=[],
+        description="groups whose members may use it; -name: all but those. Not together with users",
     )
-    accounts: Words = Field(default=[], description="whose jobs may use it; -name: all but that one")
+    accounts: Words = Field(default=[], description="accounts whose jobs may use it; -name: all but that one")
     flags: list[Annotated[str, choice(*FLAGS)]] = Field(default=[], description="as scontrol calls them")
     purge_comp_s: Count = Field(
-        default=300, description="with PURGE_COMP: it goes when it was without jobs for so long, s"
+        default=300, description="with PURGE_COMP: it is deleted when it has had no jobs for this time, s"
     )
 
 
@@ -195,7 +196,7 @@ def reservation_problems(data: dict[str, Any], partitions: list[str]) -> Iterato
 def _problems_of_new(one: dict[str, Any], where: tuple[str, int], partitions: list[str]) -> Iterator[Problem]:
     flags = {str(flag).upper() for flag in one.get("flags") or ()}
     if not any(one.get(key) for key in ("users", "groups", "accounts")):
-        text = "found none, and no groups or accounts; allowed: who may use it, as [root]"
+        text = "found none, and no groups or accounts; allowed: its users, such as [root]"
         yield Problem((*where, "users"), text)
     if not one.get("nodes") and not one.get("node_count") and "ANY_NODES" not in flags:
         yield Problem((*where, "nodes"), "found none, and no node_count; allowed: one of them, or ANY_NODES")

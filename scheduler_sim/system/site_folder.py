@@ -37,10 +37,10 @@ EVENTS = ".events"
 PACKED = (".gz", ".zst")
 
 FIRST_ACCOUNT = "jobs that name no account count in the first that lists their user"
-NOT_DATED = "node events have dates, which the clock of this workload does not tell: nodes stay in service"
+NOT_DATED = "node events have dates, but the clock of this workload has none: nodes stay in service"
 NO_SUCH_NODE = "not a node of the system: its events are left out"
 NOT_RESERVED = "reservations are not used where jobs preempt others: no nodes are set aside"
-UNDATED = "reservations have dates, which the clock of this workload does not tell: no nodes are set aside"
+UNDATED = "reservations have dates, but the clock of this workload has none: no nodes are reserved"
 NO_PLACE = "not a node of the system: reservations do without it"
 NOT_FLAG = "of reservations this flag is not modelled"
 AS_PRINTED = "reservations that were printed keep the nodes that they had then"

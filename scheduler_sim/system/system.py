@@ -30,23 +30,23 @@ NO_PARTITION = ("", "NA", "-1")
 
 @dataclass(frozen=True)
 class Partition:
-    """A named way into a module.
+    """A partition of a module.
 
     Attributes
     ----------
-    name : as traces call it, ignoring case.
+    name : name in traces, ignoring case.
     module : name of the module its components run on.
     max_time_s : longest time limit, s; None without limit.
     max_nodes : most nodes of one component; None without limit.
-    priority : larger goes first, under policies that look at it.
-    default : takes the components that name no partition.
+    priority : larger goes first, under policies that use it.
+    default : used by components that name no partition.
     node_sets : names of the module's node sets it covers; none: all nodes.
     default_time_s : time limit of components without one, s; None: ``max_time_s``.
     min_nodes : fewest nodes of one component.
     state : ``UP``; ``DOWN``: components wait for ever; ``DRAIN``, ``INACTIVE``: no submissions.
     priority_job_factor : Slurm's PriorityJobFactor.
-    exclusive : components have their nodes to themselves, also where others share them.
-    slurm : what only policy ``slurm`` looks at, by Slurm's own names; what is not stated is left out.
+    exclusive : components have exclusive nodes, even on shared modules.
+    slurm : settings used only by policy ``slurm``, by Slurm's names; those not stated are left out.
     """
 
     name: str
@@ -71,12 +71,12 @@ class Partition:
 
 @dataclass(frozen=True)
 class Resource:
-    """Something all modules share, counted like nodes.
+    """A resource that all modules share, counted like nodes.
 
     Attributes
     ----------
     name : of the licence, or ``nam``.
-    amount : how many there are, in ``unit``.
+    amount : the total, in ``unit``.
     kind : ``licence`` or ``nam`` (network attached memory).
     unit : ``licences`` or ``KB``.
     """
@@ -89,20 +89,20 @@ class Resource:
 
 @dataclass(frozen=True)
 class System:
-    """Modules, the partitions into them, and what they share.
+    """Modules, their partitions, and shared resources.
 
     Attributes
     ----------
-    name : what reports call it.
+    name : name in reports.
     modules : at least one.
     partitions : at least one per module; one with the module's name where none was given.
     resources : licences and network attached memory.
     swf_partitions : partition name for a partition or queue number of an SWF trace.
-    description : a sentence for people.
+    description : text for the reader.
     events : when nodes are out of service.
     reservations : advance reservations, by the keys of a system file.
-    reservation_changes : what operators do to them, likewise.
-    topology : which nodes lie together, likewise; None: any nodes will do.
+    reservation_changes : changes of them by operators, likewise.
+    topology : which nodes are close to each other, likewise; None: the location does not matter.
     failures : how nodes fail, by the keys of a system file.
     """
 
@@ -218,9 +218,9 @@ class System:
     def partitions_for(self, request: str, *, swf: bool = False) -> tuple[Partition, ...]:
         """Return the partitions that a trace's partition field asks for, in its order.
 
-        A comma list names several; nothing, ``NA`` or ``-1`` is the default partition. In an
-        SWF trace the number is looked up in ``swf.partitions``; on a system with one module,
-        a number that is not there stands for the default partition. Raises InputError.
+        Several are separated by commas; an empty field, ``NA`` or ``-1`` is the default partition. In an SWF
+        trace the number is looked up in ``swf.partitions``; on a system with one module, a number that is not
+        there is the default partition. Raises InputError.
         """
         if swf:
             return (self._swf_partition(request.strip()),)

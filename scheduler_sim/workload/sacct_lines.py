@@ -141,7 +141,7 @@ def _names(header: bytes, name: str, line: int) -> list[str]:
         names[-1] = "(end)"
     twice = next((column for column in names if names.count(column) > 1), None)
     if twice is not None:
-        raise TraceError(f"column {twice} stands twice", file=name, line=line)
+        raise TraceError(f"column {twice} occurs twice", file=name, line=line)
     return names
 
 

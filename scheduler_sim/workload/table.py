@@ -60,16 +60,16 @@ __all__ = [
 
 
 class Workload:
-    """A job trace as a table: one row a component, in file order, validated once.
+    """A job trace as a table: one row per component, in file order, validated once.
 
     ``table`` has every column of the field table (see the reference page on workload
     fields): int64 seconds and nodes, text as categoricals, missing text empty. Columns the
     trace says nothing about hold one shared value and cost no memory. Treat it as read-only:
     build a changed workload with :meth:`replace` or :meth:`select`, which validate again.
 
-    ``source`` tells where the table came from (:class:`TraceSource`). ``carried`` has the columns of its file
-    that are none of these, a row each, under names that begin with ``trace_``; ``repairs`` what a loader
-    changed, a row a change (see ``REPAIRS``).
+    ``source`` describes where the table came from (:class:`TraceSource`). ``carried`` has the other columns
+    of its file, row by row, under names that begin with ``trace_``; ``repairs`` has the changes of a loader,
+    one row per change (see ``REPAIRS``).
     """
 
     def __init__(
@@ -99,9 +99,9 @@ class Workload:
     def from_columns(cls, **columns: Any) -> Workload:
         """Build a workload in Python from sequences of equal length, or single values.
 
-        ``nodes``, ``submit_time`` and ``run_time`` are needed; components are numbered from 1
-        and are jobs of their own unless ids are given (those of one modular_job_id are a heterogeneous
-        job); every other column has its default.
+        ``nodes``, ``submit_time`` and ``run_time`` are required; components are numbered from 1 and are
+        separate jobs unless ids are given (components with the same modular_job_id are a heterogeneous job);
+        every other column has its default.
 
         Examples
         --------
@@ -168,7 +168,7 @@ class Workload:
         return Workload(_columns_of(self.table.iloc[of]), source, carried=carried, repairs=self.repairs)
 
     def replace(self, **columns: Any) -> Workload:
-        """Return a workload with some columns replaced, all else as it is."""
+        """Return a workload with some columns replaced, everything else unchanged."""
         made = {**_columns_of(self.table), **columns}
         return Workload(made, self.source, carried=self.carried, repairs=self.repairs)
 

@@ -203,7 +203,7 @@ def _workload(table: pa.Table, source: TraceSource, typed: bool = False) -> Work
                 allowed="the columns of the reference page on workload fields",
             )
         if name in columns:
-            raise TraceError(f"column {name} stands twice", file=source.name)
+            raise TraceError(f"column {name} occurs twice", file=source.name)
         columns[name] = _column(values, FIELDS[name], source.name)
     missing = [name for name in NEEDED if name not in columns]
     if missing:

@@ -1,4 +1,4 @@
-"""Reading and writing job traces in formats of our own, by the suffix of their name."""
+"""Reading and writing job traces in our own formats, chosen by the suffix of their name."""
 
 from __future__ import annotations
 
@@ -60,19 +60,19 @@ def read_native(path: str | Path, format: str | None = None, on_error: str = "st
 def write_trace(
     workload: Workload, path: str | Path, format: str | None = None, *, force: bool = True
 ) -> list[str]:
-    """Write a workload, whole or not at all; the suffix tells the format unless it is given.
+    """Write a workload, as a whole or not at all; the suffix determines the format unless it is given.
 
-    A regular file there is replaced, without ``force`` only by one of the same format; a device or
-    pipe is written into, a link followed.
+    An existing regular file is replaced, without ``force`` only if it has the same format; a device or pipe
+    is written to, a link is followed.
 
-    A workload read from SWF or MWF goes back to the same format with its header, comments,
-    skipped records, field counts and spelling; a file this function wrote comes back byte for
-    byte, packed ones too. From one format to the other, what both can say is carried over (see
-    the writers of each format); what is lost is said in the notes.
+    A workload read from SWF or MWF is written in the same format with its header, comments, skipped records,
+    field counts and spelling; a file written by this function is reproduced byte for byte, also compressed.
+    From one format to another, what both can express is carried over (see the writers of each format); the
+    notes list what is lost.
 
     Returns
     -------
-    notes : one sentence for each thing the format has no place for; empty if nothing was lost
+    notes : one sentence for each thing that the format cannot express; empty if nothing was lost
     """
     from scheduler_sim.workload.kinds import TRACES
 

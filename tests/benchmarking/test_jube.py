@@ -96,7 +96,7 @@ def test_what_cannot_be_read_is_said(change, roles, said, tmp_path):
         ("nodes,runtime[s]\n", "found no rows"),
         (
             "nodes,runtime\n1,2\n",
-            "no column has a unit, so none is known to be a result; say which with --results",
+            "no column has a unit, so the results are not known; name them with --results",
         ),
     ],
 )

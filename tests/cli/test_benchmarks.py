@@ -23,7 +23,7 @@ def store(cli, tmp_path):
 
 def test_from_a_table_to_steps_and_points(cli, store, tmp_path):
     again = cli("benchmarks", "add", store, SAMPLE, "--benchmark", "solver", "--environment", "mpi")
-    assert "0 new, 45 were there already" in again.out
+    assert "0 new, 45 known already" in again.out
     told = cli("benchmarks", "list", store).out
     assert "2026-05-04 03:00: 111.1 to 117.6 s (+5.9%); with it mpi 4.1.4 to 4.1.5" in told
     assert "2 steps in 8 series; of those without a step at most 1% show one by chance" in told

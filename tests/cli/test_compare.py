@@ -122,4 +122,4 @@ def test_the_scheduler_that_made_a_record_is_found(cli, tmp_path):
     assert cli("run", site, "--out", out, "--quiet").code == 0
     ended = cli("compare", out, "--recorded", "--causes", site / "sacct.txt.gz")
     assert "compared  2,000 components" in ended.out
-    assert "Nearest: policy: first fit." in ended.out
+    assert "Closest: policy: first fit." in ended.out

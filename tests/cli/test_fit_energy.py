@@ -93,7 +93,7 @@ def test_roles_modules_and_no_run_times(here, tmp_path):
     assert ended.code == 0, ended.err
     assert "8 workloads projected" in ended.out
     assert "1 split, 8 unseen" in ended.out
-    assert "no run times; the model takes T ∝ 1 / f" in ended.err
+    assert "no run times; the model assumes T ∝ 1 / f" in ended.err
     table.assign(module="ESB").to_csv(tmp_path / "esb.csv", index=False)
     both = (path.read_text() + (tmp_path / "esb.csv").read_text().split("\n", 1)[1]).replace("\n\n", "\n")
     path.write_text(both)
@@ -173,7 +173,7 @@ def test_jobs_that_nobody_can_tell(here, tmp_path):
     ended = here("fit", "energy", "--jobs", path)
     assert ended.code == 0
     assert ended.out.startswith("power does not fit, no model: ")
-    assert "warning: user, application and size do not tell what a job draws" in ended.err
+    assert "warning: user, application and size do not predict the power of a job" in ended.err
 
 
 @pytest.mark.parametrize(

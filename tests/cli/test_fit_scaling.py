@@ -18,7 +18,7 @@ def test_a_profile_and_its_pictures(cli, tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["prism-tree.png", "prism.png", "prism.yaml"]
     for said in ("load balance", "held against the rest", "envelope"):
         assert said in done.out
-    assert "--module says where it ran" in done.err
+    assert "--module sets the real one" in done.err
     profile = read_profile(tmp_path / "prism.yaml")
     assert profile.scaling == "strong"
     assert profile.provenance.source == "prism.csv"
@@ -39,7 +39,7 @@ def test_without_out_it_only_tells(cli, tmp_path, monkeypatch):
     done = cli("fit", "scaling", POINTS, "--reading", "LINEAR")
     assert done.code == 0, done.err
     assert "amdahl (linear)" in done.out
-    assert "taken as strong scaling" in done.err
+    assert "treated as strong scaling" in done.err
     assert list(tmp_path.iterdir()) == []
 
 
@@ -62,7 +62,7 @@ def test_what_no_curve_fits_is_said_first_and_not_predicted(cli, tmp_path, scali
     assert done.out.startswith("time does not fit, no model: no better than a constant; points predicted")
     (row,) = (line for line in done.out.splitlines() if line.startswith("time, s"))
     assert row.endswith("no model")
-    assert f"warning: no curve describes time; {tmp_path / 't.yaml'} predicts nothing of it" in done.err
+    assert f"warning: no curve describes time; {tmp_path / 't.yaml'} makes no predictions for it" in done.err
     assert "does not fit" in read_profile(tmp_path / "t.yaml").provenance.notes[0]
 
 

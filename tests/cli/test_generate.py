@@ -64,7 +64,7 @@ def test_law_of_a_recipe_in_the_picture(cli, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("generate", "--out", "x.mwf"), "allowed: RECIPE to make a trace, or --fit TRACE"),
+        (("generate", "--out", "x.mwf"), "allowed: RECIPE to generate a trace, or --fit TRACE"),
         (("generate", RECIPE, "--fit", SAMPLE, "--out", "x.mwf"), "allowed: RECIPE"),
         (("generate", RECIPE), "--out"),
         (("generate", RECIPE, "--out", "x.txt"), "unknown trace format"),

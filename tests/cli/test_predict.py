@@ -44,7 +44,7 @@ def test_the_page_and_the_picture(cli, small, tmp_path):
     for told in (
         r"^squeue.txt|under easy, from Mon 9 Mar 10:00 on",
         r"^  runs      1 job$",
-        r"^  waits     1 job; left out, as they wait for something else: 1 JobHeldUser$",
+        r"^  waits     1 job; left out, because they wait for something else: 1 JobHeldUser$",
         r"^  history   399 jobs that had ended",
         r"^  8 +.*bob +- +10 +1:00:00 +Mon 9 Mar 10:30 +Mon 9 Mar 10:30 +Mon 9 Mar 10:30 +Mon 9 Mar 11:00$",
         r"^  A job submitted now:$",
@@ -78,7 +78,7 @@ def test_the_same_on_two_processes_and_on_dask(cli, small):
         (("--at", "2026-03-09T08:00:00"), "was submitted or started after the instant"),
         (("--seed", -1), "--seed: found -1"),
         (("--workers", 0), "--workers: found 0"),
-        (("--workers", 2, "--dask", "x"), "allowed: one of them"),
+        (("--workers", 2, "--dask", "x"), "allowed: one of the two"),
         (("--job", "nodes=a"), "--job: nodes: found 'a'"),
         (("--job", "nodes=2 time=9 partition=gpu"), "--job: unknown partition 'gpu' in system"),
         (("--at", "2026-02-01T00:00:00"), "after the instant"),
@@ -96,7 +96,7 @@ def test_a_queue_in_which_nobody_waits(cli, small, tmp_path):
     queue.write_text("".join(SMALL_QUEUE.splitlines(keepends=True)[:2]))
     ended = cli("predict", *small, *FEW)
     assert ended.code == 2
-    assert "found no job that waits; allowed: one at least, or --job" in ended.err
+    assert "found no waiting job; allowed: at least one, or --job" in ended.err
     ended = cli("predict", *small, *FEW, "--job", "nodes=20 time=60")
     assert ended.code == 0, ended.err
     assert re.search(r"^ +20 +1:00:00 +never +never +never +never$", ended.out, re.M)

@@ -38,7 +38,7 @@ def test_efficiencies_alone(cli):
     done = cli("predict-runtime", AVBP, "--at", "nodes=16")
     assert done.code == 0
     assert "run time, s" not in done.out
-    assert "the profile holds efficiencies; --known time=S,nodes=N gives seconds" in done.err
+    assert "the profile contains efficiencies; --known time=S,nodes=N gives seconds" in done.err
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,7 @@ def test_a_metric_is_fitted_saved_and_evaluated(cli, tmp_path):
     done = cli("fit", "scaling", tmp_path / "p.txt", "--metric", "visits", "--out", out)
     assert done.code == 0, done.err
     assert "p: visits, no run time, weak scaling" in done.out
-    assert "note: visits is no run time, and no profile comes of it" in done.err
+    assert "note: visits is not a run time, so no profile is written" in done.err
     assert "main, s" not in done.out
     again = cli("fit", "scaling", tmp_path / "p.txt", "--out", out)
     assert again.code == 2

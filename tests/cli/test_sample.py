@@ -52,7 +52,7 @@ def test_what_is_there_is_left_alone(cli, tmp_path):
     for place in (tmp_path, tmp_path / "notes.txt"):
         ended = cli("sample", "first", "--out", place)
         assert ended.code == 2
-        assert "is there already" in ended.err
+        assert "exists already" in ended.err
     assert [path.name for path in tmp_path.iterdir()] == ["notes.txt"]
     assert "did you mean 'first'" in cli("sample", "frist").err
     assert [line.split()[0] for line in cli("sample").out.splitlines()] == list(SAMPLES)

@@ -79,7 +79,7 @@ def test_a_whole_site_runs_with_a_table_of_what_was_understood(cli, whole):
         "sacctmgr_qos.txt 2 QOS",
         "sacctmgr_event.txt 1 node event on 1 node",
         "reservations.txt 1 reservation",
-        "notes.md not read: no file of a site has this name",
+        "notes.md not read: not a file name of a site",
         "sacct.txt on brook under easy",
     ):
         assert told.split() in lines, told
@@ -231,7 +231,7 @@ PREEMPTION = "PreemptType=preempt/partition_prio\nPreemptMode=REQUEUE\n"
     ("lines", "settings", "plugin", "told"),
     [
         ("", {}, "topology/tree", ""),
-        (PREEMPTION, {}, "topology/none", "beside preemption the network is not modelled"),
+        (PREEMPTION, {}, "topology/none", "with preemption the topology is not modelled"),
         (PREEMPTION, {"policy.slurm.TopologyPlugin": "topology/tree"}, "topology/tree", ""),
     ],
 )

@@ -69,7 +69,7 @@ def test_names_in_models_that_mean_nothing_are_told(cli, study, tmp_path):
     ("options", "said"),
     [
         (["--workers", "0"], "--workers: found 0"),
-        (["--workers", "2", "--dask", "tcp://127.0.0.1:1"], "allowed: one of them"),
+        (["--workers", "2", "--dask", "tcp://127.0.0.1:1"], "allowed: one of the two"),
         (["--dask", "none.yaml"], "none.yaml"),
     ],
 )

@@ -150,7 +150,7 @@ def test_node_numbers_of_thousands_of_digits(tmp_path):
     "text", ["n[1-999999999]", "n" + "[1-999999]" * 50, "n[" + ",".join(["1-999999"] * 5000) + "]"]
 )
 def test_hostlists_are_counted_before_they_are_written_out(text):
-    with pytest.raises(InputError, match="stands for more than 1,000,000 names"):
+    with pytest.raises(InputError, match="expands to more than 1,000,000 names"):
         expand(text)
 
 

@@ -314,7 +314,9 @@ def backwards(submit: float) -> float:
 def test_an_order_of_ones_own_is_given_once_more(tmp_path):
     policy = Policy(order=backwards)
     file = file_of(policy, tmp_path)
-    with pytest.raises(ConfigError, match="an order of your own, which stands in no file; allowed: together"):
+    with pytest.raises(
+        ConfigError, match="an order of your own, which no file can contain; allowed: together"
+    ):
         Simulation.load(file)
     with pytest.raises(ConfigError, match="load: found policy 'sjf'; allowed: "):
         Simulation.load(file, policy="sjf")
@@ -368,12 +370,12 @@ def changed(file: Path, old: bytes, new: bytes) -> Path:
         (
             b"scheduler_sim.simulation.outages:Outages",
             b"scheduler_sim.cli.main:main",
-            "does not stand in a simu",
+            "which is not part of a",
         ),
         (
             b"scheduler_sim.simulation.outages:Outages",
             b"os:system",
-            "found 'os:system', which does not stand",
+            "found 'os:system', which is not part of",
         ),
         (b'"heap": {"array": ', b'"heap": {"array": 9', "no saved simulation, or a damaged one"),
         (b'"jobs": {"array": ', b'"jobs": {"of": ', "no saved simulation, or a damaged one"),

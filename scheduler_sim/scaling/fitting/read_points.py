@@ -111,7 +111,7 @@ def _table(path: Path, text: str, percent: bool, metric: str) -> Points:
     else:
         names = [_column(path, line, cell, problems) for cell in bare[width:]]
     for name in sorted({name for name in names if names.count(name) > 1} - {_LEFT_OUT}):
-        problems.append(f"{path}:{line}: column {name} stands twice")
+        problems.append(f"{path}:{line}: column {name} occurs twice")
     if width > 1 and (others := [name for name in names if name in FACTORS]):
         problems.append(
             f"{path}:{line}: found {', '.join(others)} of {width} parameters; allowed: time, or one parameter"

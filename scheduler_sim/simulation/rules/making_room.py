@@ -21,7 +21,7 @@ class MakingRoom(Numbers):
         if self.needed:
             where = {
                 "where jobs share nodes, or a partition covers part of a module": any(run.system.told_apart),
-                "beside components that start together": bool(run.units.members),
+                "together with components that start together": bool(run.units.members),
                 "where idle nodes are switched off": run.switching is not None,
             }
             self._refuse(*(words for words, is_so in where.items() if is_so))

@@ -131,8 +131,8 @@ def _refuse(run: Run) -> None:
         "where components start together, or with a delay": bool(run.units.members),
         "beside calls": bool(run.calls),
         "beside checkpoints": any(run.checkpoints),
-        "where jobs take longer as their nodes lie apart": any(run.spreads),
-        "where nodes differ in what they draw (node_sigma)": layer is not None and varies(layer, run.system),
+        "where jobs take longer when their nodes are far apart": any(run.spreads),
+        "where the power of nodes differs (node_sigma)": layer is not None and varies(layer, run.system),
     }
     for words, is_so in where.items():
         if is_so:

@@ -27,7 +27,7 @@ def expand(text: str) -> list[str]:
         count = prod(sum(map(len, choices)) for choices in pieces)
         if len(names) + count > MOST_NAMES:
             raise InputError(
-                f"{_shown(part if count > MOST_NAMES else text)} stands for more than {MOST_NAMES:,} names"
+                f"{_shown(part if count > MOST_NAMES else text)} expands to more than {MOST_NAMES:,} names"
             )
         names.extend("".join(chosen) for chosen in product(*(chain(*choices) for choices in pieces)))
     return names
@@ -82,7 +82,7 @@ def _numbers(item: str, part: str) -> Sequence[str]:
     if int(high) < int(low):
         raise InputError(f"{_shown(part)}: found the range {item}; allowed: the smaller number first")
     if int(high) - int(low) >= MOST_NAMES:
-        raise InputError(f"{_shown(part)} stands for more than {MOST_NAMES:,} names")
+        raise InputError(f"{_shown(part)} expands to more than {MOST_NAMES:,} names")
     return _Numbers(range(int(low), int(high) + 1), len(low))
 
 

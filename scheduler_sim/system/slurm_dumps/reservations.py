@@ -22,8 +22,8 @@ COMMAND = "sacctmgr show reservation -P"
 SCONTROL = "scontrol show res -o"
 OF_CORES = "reservations of some cores of a node are not modelled"
 NOT_MODELLED = "of reservations this is not modelled"
-USERS_NAMED = "its users are named beside"
-BY_NUMBER = "sacctmgr says by numbers who may use it, which nothing tells names of; scontrol prints names"
+USERS_NAMED = "its users are named in another field"
+BY_NUMBER = "sacctmgr gives its users by numbers without names; scontrol prints names"
 
 _CHOSEN_BY_DAEMON = ("SPEC_NODES", "ALL_NODES", "PART_NODES")
 _NONE = ("", "(null)", "none", "n/a", "0")

@@ -35,7 +35,7 @@ from scheduler_sim.system.slurm_dumps.qos import give, qos_form
 NOT_UNDERSTOOD = "not a command of sacctmgr that this reader knows"
 NOT_AN_OPTION = "not an option that this reader knows"
 OTHER_CLUSTER = "it is about another cluster"
-NOBODY = "nobody is there whom it could be about"
+NOBODY = "no such account or user"
 THERE_ALREADY = "it is there already; sacctmgr adds it once"
 
 MOST_BYTES = 50_000_000
@@ -54,7 +54,7 @@ _OF_SHELL = re.compile(r"[;&|`<>]|\$[({A-Za-z]")
 _WITHOUT_EFFECT = {
     "description": ACCOUNTING,
     "organization": ACCOUNTING,
-    "rawusage": "usage of before is not read: nobody has used anything",
+    "rawusage": "earlier usage is not read: all usage begins at 0",
     "classification": ACCOUNTING,
     "wckeys": ACCOUNTING,
     "defaultwckey": ACCOUNTING,
