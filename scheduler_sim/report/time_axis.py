@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from matplotlib.dates import AutoDateLocator, ConciseDateFormatter, num2date
-from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator
+from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from scheduler_sim.report.look import GREY
 from scheduler_sim.report.wording import date
@@ -56,10 +56,8 @@ def _since(axis: Axis, first: int, last: int, zero: int) -> None:
     """Mark whole units since ``zero``."""
     name, seconds = time_unit(last - first)
     locator = MaxNLocator(nbins=12, steps=[1, 2, 2.5, 5, 10])
-    ticks = zero + seconds * np.asarray(
-        locator.tick_values((first - zero) / seconds, (last - zero) / seconds)
-    )
-    axis.set_major_locator(FixedLocator(ticks[(first <= ticks) & (ticks <= last)]))
+    units = locator.tick_values((first - zero) / seconds, (last - zero) / seconds)
+    axis.set_ticks([x for unit in units if first <= (x := zero + unit * seconds) <= last])
     axis.set_major_formatter(FuncFormatter(lambda x, _: f"{(x - zero) / seconds:,.10g}"))
     axis.set_label_text(f"{name} after the first submission")
 
