@@ -125,7 +125,12 @@ def table(
         tag("tbody", [tag("tr", row) for row in cells]),
         class_=" ".join(["sortable"] * (keys is not None) + ["cards"] * cards) or None,
     )
-    return tag("div", whole, class_="scroll", tabindex="0", role="region", aria_label=caption)
+    return scrolling(whole, caption)
+
+
+def scrolling(content: Markup, label: str) -> Markup:
+    """Put what may be wider than the screen into a region that scrolls, called ``label``."""
+    return tag("div", content, class_="scroll", tabindex="0", role="region", aria_label=label)
 
 
 def _kind(cell: Child, is_text: bool) -> str | None:

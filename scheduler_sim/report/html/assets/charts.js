@@ -21,7 +21,7 @@ function figure(place, settings) {
   for (const grid of plot.grids) grid.grid_line_color = "#e4e4e4";
   if (y_axis_label) plot.yaxes[0].axis_label = y_axis_label;
   plot.place = typeof place === "string" ? document.querySelector(place) : place;
-  Bokeh.Plotting.show(plot, plot.place).then((view) => views.push([plot.place, view]));
+  Bokeh.Plotting.show(plot, plot.place).then((view) => views.push([plot, view]));
   return plot;
 }
 
@@ -29,16 +29,20 @@ function figure(place, settings) {
 const views = [];
 const PAPER = 720;
 addEventListener("beforeprint", () => {
-  for (const [element, view] of views) {
-    element.style.width = `${element.parentElement.matches(".pair") ? PAPER / 2 : PAPER}px`;
-    view.compute_layout();
+  for (const [plot, view] of views) {
+    const wide = (width) => {
+      plot.place.style.width = width;
+      plot.fit?.();
+      view.compute_layout();
+    };
+    wide(`${plot.place.parentElement.matches(".pair") ? PAPER / 2 : PAPER}px`);
     const { canvas } = view.export("png");
+    wide("");
     canvas.removeAttribute("style");
-    element.style.width = "";
-    view.compute_layout();
-    element.append(canvas);
+    plot.place.append(canvas);
   }
 });
+addEventListener("resize", later(() => views.forEach(([plot]) => plot.fit?.()), 200));
 addEventListener("afterprint", () => document.querySelectorAll(".chart > canvas").forEach((picture) => picture.remove()));
 
 // Time: every figure of it shows the same span, counted in seconds after the first submission; the figures
@@ -147,12 +151,15 @@ const SPAN_MARKS = [[1, "1 s"], [10, "10 s"], [60, "1 min"], [600, "10 min"], [3
 // Mark a logarithmic axis at [value, text] pairs: 1 first, then all that stand 60 pixels apart.
 function marked(plot, marks) {
   const low = Math.log(plot.x_range.start), high = Math.log(plot.x_range.end);
-  const place = (mark) => ((Math.log(mark) - low) / (high - low)) * (plot.place.clientWidth - 90);
-  const kept = [];
-  for (const mark of [...marks].sort(([a], [b]) => (b === 1) - (a === 1))) {
-    if (kept.every(([other]) => Math.abs(place(other) - place(mark[0])) >= 60)) kept.push(mark);
-  }
-  write(plot.xaxes[0], () => kept.map(([mark]) => mark), (tick) => kept.find(([mark]) => mark === tick)[1]);
+  const kept = () => {
+    const place = (mark) => ((Math.log(mark) - low) / (high - low)) * (plot.place.clientWidth - 90);
+    const far = [];
+    for (const [mark] of [...marks].sort(([a], [b]) => (b === 1) - (a === 1))) {
+      if (far.every((other) => Math.abs(place(other) - place(mark)) >= 60)) far.push(mark);
+    }
+    return far;
+  };
+  write(plot.xaxes[0], kept, (tick) => marks.find(([mark]) => mark === tick)[1]);
   plot.xgrids[0].ticker = plot.xaxes[0].ticker;
 }
 

@@ -66,10 +66,21 @@ function front({ axes, spans, points }) {
   const best = of("front");
   plot.step({ x: best.map((one) => one.x), y: best.map((one) => one.y), mode: "after", line_color: MARKS.front.colour, line_width: 1.5 });
   plot.scatter(...columns(best), { marker: "circle", size: MARKS.front.size, fill_color: MARKS.front.colour, line_color: "white" });
-  const pixels = (one) => [across.scaled(one.x) * (plot.place.clientWidth - 90), (1 - up.scaled(one.y)) * 400];
-  for (const { one, side, shift } of placed(best, pixels, plot.place.clientWidth - 90)) {
-    plot.text({ ...WORDS, x: [one.x], y: [one.y], text: [one.label], text_align: side, x_offset: side === "left" ? 9 : -9, y_offset: shift });
-  }
+  const labels = new Bokeh.ColumnDataSource({ data: { x: [], y: [], text: [], side: [], right: [], down: [] } });
+  const field = (name) => ({ field: name });
+  plot.text({
+    ...WORDS, x: field("x"), y: field("y"), text: field("text"), text_align: field("side"), x_offset: field("right"), y_offset: field("down"), source: labels,
+  });
+  plot.fit = () => {
+    const wide = plot.place.clientWidth - 90;
+    const found = placed(best, (one) => [across.scaled(one.x) * wide, (1 - up.scaled(one.y)) * 400], wide);
+    const column = (value) => found.map(value);
+    labels.data = {
+      x: column(({ one }) => one.x), y: column(({ one }) => one.y), text: column(({ one }) => one.label),
+      side: column(({ side }) => side), right: column(({ side }) => (side === "left" ? 9 : -9)), down: column(({ shift }) => shift),
+    };
+  };
+  plot.fit();
   const away = (one, x, y) => Math.hypot(across.scaled(one.x) - across.scaled(x), up.scaled(one.y) - up.scaled(y));
   plot.on_event("mousemove", ({ x, y }) => {
     const near = x === null ? null : points.reduce((best, one) => (away(one, x, y) < away(best, x, y) ? one : best));
@@ -85,7 +96,7 @@ function placed(some, pixels, wide) {
   const taken = [], kept = [];
   for (const one of some) {
     const [x, y] = pixels(one);
-    const length = 7 * one.label.length;
+    const length = 7 * one.label.length + 6;
     for (const [side, shift] of [["left", -12], ["left", 12], ["right", 12], ["right", -12]]) {
       const left = side === "left" ? x + 9 : x - 9 - length;
       const box = [left, y + shift - 8, left + length, y + shift + 8];

@@ -1,6 +1,7 @@
 // Busy nodes, resources and queue over time: steps where there are few, else the least, mean and most of each column.
 
 const COLUMNS = 700;
+const LONGEST_LABEL = 20;  // signs beside a chart
 
 // Rows of one module (the total stands after the last module) in the packed timeline.
 function timelineOf(columns, module) {
@@ -67,7 +68,8 @@ function timeline(place, time, { value, top, out, colour, label, outLabel }) {
     down = envelope(other.time, other.value, ...time.span);
     const hatched = down.mean.some((lost) => lost > 0);
     plot.y_range.end = (hatched ? top() : shown.high.reduce((a, b) => Math.max(a, b), 0)) * 1.05 || 1;
-    plot.yaxes[0].axis_label = top ? `${label} of ${grouped(top())}` : label;
+    const full = top ? `${label} of ${grouped(top())}` : label;
+    plot.yaxes[0].axis_label = full.length <= LONGEST_LABEL ? full : label;
     const ms = shown.edges.map((edge) => edge * 1000);
     const places = { left: ms.slice(0, -1), right: ms.slice(1) };
     const lost = down.edges.map((edge) => edge * 1000);
