@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
+from matplotlib.patheffects import withStroke
 
 from analysis.common.numbers import mean, number
 from analysis.modular_vs_homogeneous.cases import (
@@ -23,7 +24,7 @@ from analysis.modular_vs_homogeneous.cases import (
 )
 from analysis.modular_vs_homogeneous.claims import CLAIMS, find
 from scheduler_sim.metrics.intervals import Interval
-from scheduler_sim.report.look import COLOURS, DASHES, GREY, TONES, blank, look
+from scheduler_sim.report.look import COLOURS, DASHES, GREY, TONES, blank, look, shades
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -234,46 +235,50 @@ def _of(runs: pd.DataFrame, system: str, reading: str | None, strategy: str) -> 
     return own if reading is None else own[own["reading"].isin((reading, "both"))]
 
 
+DRAWN_DAM = 15
+"""Of the mixes those whose DAM nodes are a multiple of this are drawn."""
+
+
 def mixes_figure(tables: dict[str, pd.DataFrame], unit: str) -> Figure:
-    """Draw every mix of the budget: CM and DAM nodes on the axes, the mean wait as the colour.
+    """Draw the mean wait over the CM nodes of a mix, a line for each of some numbers of DAM nodes.
 
     Parameters
     ----------
-    tables : of a search, by the title of the panel: ``nodes_CM``, ``nodes_DAM``, ``state`` and ``value``.
+    tables : of a search, by the title of the panel: ``nodes_CM``, ``nodes_DAM``, ``nodes_ESB``, ``state`` and
+        ``value``.
     """
-    from matplotlib.colors import LogNorm
-
     with look():
-        figure = blank(11, 4.4)
+        figure = blank(11, 4.6)
         panels = figure.subplots(1, len(tables), sharey=True, squeeze=False)[0]
-        values = np.concatenate([table["value"].to_numpy(dtype=float) for table in tables.values()])
-        norm = LogNorm(max(values.min(), 1e-3), values.max())
+        tones = shades(1 + int(max(table["nodes_DAM"].max() for table in tables.values())) // DRAWN_DAM)
         for panel, (title, table) in zip(panels, tables.items(), strict=True):
-            points = panel.scatter(
-                table["nodes_CM"],
-                table["nodes_DAM"],
-                c=table["value"].clip(lower=1e-3),
-                norm=norm,
-                cmap="viridis_r",
-                marker="s",
-                s=22,
-                linewidths=0,
+            drawn = table[table["nodes_DAM"] % DRAWN_DAM == 0].sort_values("nodes_CM")
+            for dam, line in drawn.groupby("nodes_DAM"):
+                tone = tones[-1 - int(dam) // DRAWN_DAM]
+                panel.plot(line["nodes_CM"], line["value"], color=tone, linewidth=1.6)
+                end = line.iloc[-1]
+                panel.annotate(
+                    f"{dam:,.0f} DAM", (end["nodes_CM"], end["value"]), xytext=(4, 0),
+                    textcoords="offset points", va="center", fontsize=8,
+                    path_effects=[withStroke(linewidth=2.5, foreground="white")],
+                )  # fmt: skip
+            left = drawn[drawn["state"].isin(("left", "winner"))]
+            panel.scatter(
+                left["nodes_CM"], left["value"], s=26, facecolors="white", edgecolors="black", zorder=3
             )
-            left = table[table["state"].isin(("left", "winner"))]
-            panel.scatter(
-                left["nodes_CM"], left["nodes_DAM"], s=46, marker="s", facecolors="none", edgecolors="black",
-                linewidths=1.1, label="may be the best (95 %)",
-            )  # fmt: skip
-            best = table[table["state"] == "winner"]
-            panel.scatter(
-                best["nodes_CM"], best["nodes_DAM"], s=130, marker="*", color="#D55E00", edgecolors="black",
-                linewidths=0.6, label="smallest mean of all", zorder=4,
-            )  # fmt: skip
+            for _, best in table[table["state"] == "winner"].iterrows():
+                panel.scatter(best["nodes_CM"], best["value"], s=150, marker="*", color="#D55E00", zorder=4)
+                panel.annotate(
+                    f"best: {best['nodes_CM']:,.0f} CM, {best['nodes_ESB']:,.0f} ESB", zorder=4,
+                    xy=(best["nodes_CM"], best["value"]), xytext=(0, -12), textcoords="offset points",
+                    ha="center", va="top", fontsize=8.5, fontweight="bold",
+                )  # fmt: skip
             panel.set_title(title)
+            panel.set_yscale("log")
             panel.set_xlabel("CM nodes (the rest of the money buys ESB)")
-            panel.grid(visible=False)
-        panels[0].set_ylabel("DAM nodes")
-        panels[-1].legend(loc="upper right", fontsize=8)
-        bar = figure.colorbar(points, ax=list(panels), label=unit)
-        bar.ax.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
+            panel.set_xlim(-4, 215)
+            panel.set_xticks(range(0, 166, 33))
+        panels[0].set_ylim(bottom=panels[0].get_ylim()[0] / 1.6)
+        panels[0].set_ylabel(unit)
+        panels[0].yaxis.set_major_formatter(lambda value, _: f"{value:g}")
     return figure

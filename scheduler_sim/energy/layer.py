@@ -48,6 +48,7 @@ class EnergyLayer:
     idle_off : when idle nodes are switched off; None: never.
     learnt : power of jobs by user, application and size, None without.
     replays : whether jobs draw what was measured of them, where it was.
+    currency : of the prices, as it is written; empty where it is not told.
     """
 
     profiles: PowerProfiles
@@ -61,6 +62,7 @@ class EnergyLayer:
     idle_off: IdleOffKeys | None = None
     learnt: Learnt | None = None
     replays: bool = False
+    currency: str = ""
 
     @classmethod
     def of(cls, keys: EnergyKeys) -> EnergyLayer:
@@ -95,6 +97,7 @@ class EnergyLayer:
             *(keys.choice, keys.cap, keys.shift, keys.idle_off),
             learnt=learnt,
             replays=replays,
+            currency=keys.currency,
         )
 
     def signatures_of(self, profile: PowerProfile) -> Points | None:

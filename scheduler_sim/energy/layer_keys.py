@@ -18,6 +18,7 @@ from scheduler_sim.config.value import (
     Name,
     PositiveCount,
     Seconds,
+    Title,
     choice,
     real,
 )
@@ -149,6 +150,10 @@ class EnergyKeys(Keys):
     )
     price: Tariff | None = Field(
         default=None, description="price of a kWh: a number, or a CSV file of time and value"
+    )
+    currency: Title = Field(
+        default="",
+        description="currency of the price, such as EUR or €, written beside what the energy costs",
     )
     carbon: Tariff | None = Field(default=None, description="g of CO2 of a kWh, likewise")
     idle_off: IdleOffKeys | None = Field(

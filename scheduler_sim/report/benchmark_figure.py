@@ -42,8 +42,8 @@ def series_figure(series: Series) -> Picture:
                     color=GREY,
                 )
         panel.set_ylabel(f"{plain(series.metric)}, {plain(series.unit)}".removesuffix(", "))
-        locator: Locator = AutoDateLocator(maxticks=8)  # type: ignore[no-untyped-call]
+        locator: Locator = AutoDateLocator(maxticks=8)
         panel.xaxis.set_major_locator(locator)
-        panel.xaxis.set_major_formatter(ConciseDateFormatter(locator))  # type: ignore[no-untyped-call]
+        panel.xaxis.set_major_formatter(ConciseDateFormatter(locator))
         panel.margins(x=0.02, y=0.15)
     return figure

@@ -11,12 +11,13 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from scheduler_sim.report.colouring import Colouring
 from scheduler_sim.report.distributions import FIRST_SECOND, steps_of, time_marks
-from scheduler_sim.report.figures import run_span, x_label
+from scheduler_sim.report.figures import run_span, unix_start
 from scheduler_sim.report.gantt import checked_span, legend, most_used, notes, panel_heights
-from scheduler_sim.report.look import blank, look, time_axis
+from scheduler_sim.report.look import blank, look
 from scheduler_sim.report.module_view import ints, rows_in_words
 from scheduler_sim.report.node_panel import Bars, draw_nodes, module_bars, node_axis
 from scheduler_sim.report.schedule_diff import ScheduleDiff
+from scheduler_sim.report.time_axis import time_axis
 from scheduler_sim.report.wording import count, percent, percent_change, plain, span_text
 
 if TYPE_CHECKING:
@@ -80,11 +81,11 @@ def diff_figure(diff: ScheduleDiff, span: Span | None = None) -> Figure:
             own = bars[side][module]
             node_axis(panel, own.capacity)
             panel.set_title(f"{names[side]}: {plain(module)}, {count(own.capacity, 'node')}")
-        time_axis(panels[-1], first, last, whole[0])
-        panels[-1].set_xlabel(x_label(diff.before, first, last))
+        time_axis(panels[-1], first, last, zero=whole[0], unix_start=unix_start(diff.before))
         colourings = [_colouring(code) for code in codes]
-        said = rows_in_words(diff.before.manifest, list(dict.fromkeys(module for _, module in rows)))
-        lines = notes(said, [bars[side][module] for side, module in rows])
+        by_row = dict.fromkeys(module for side, module in rows if not bars[side][module].many)
+        drawn = [bars[side][module] for side, module in rows]
+        lines = notes(rows_in_words(diff.before.manifest, list(by_row)), drawn, last - first)
         legend(above, colourings[0], [], lines)
         _who(below, diff)
         figure.suptitle(_title(diff, names), x=0.01, ha="left", fontsize=12, fontweight="bold")
@@ -204,7 +205,7 @@ def _bars(panel: Axes, table: pd.DataFrame, what: str) -> None:
         panel.text(won[i] + 0.03 * widest, place, f"{shorter[i]:,}", va="center", fontsize=7)
         panel.text(-lost[i] - 0.03 * widest, place, f"{longer[i]:,}", va="center", ha="right", fontsize=7)
     panel.axvline(0, color="black", linewidth=0.8)
-    panel.set_xlim(-1.45 * widest, 1.45 * widest)
+    panel.set_xlim(-1.75 * widest, 1.75 * widest)
     panel.set_yticks(places, [plain(name) for name in table.index], fontsize=8)
     panel.tick_params(axis="y", length=0)
     panel.set_ylim(-0.6, max(len(table), 1) - 0.4)

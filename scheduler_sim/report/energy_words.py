@@ -47,7 +47,7 @@ def energy_lines(found: Mapping[str, Any], model: Mapping[str, Any]) -> Iterator
         parts.append(f"of which conversion {energy(found['conversion_j'])}")
         parts.append(f"cooling {energy(found['cooling_j'])}, at most {power(found['max_facility_w'])}")
     if found.get("cost") is not None:
-        parts.append(f"cost {found['cost']:,.2f}")
+        parts.append(f"cost {found['cost']:,.2f} {plain(model.get('currency') or '')}".rstrip())
     if found.get("carbon_g") is not None:
         parts.append(f"{found['carbon_g'] / 1000:,.1f} kg of CO2")
     if parts:

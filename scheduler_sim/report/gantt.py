@@ -10,9 +10,10 @@ from matplotlib.legend_handler import HandlerTuple
 from matplotlib.patches import Patch
 
 from scheduler_sim.errors import InputError
+from scheduler_sim.report.class_nodes import column_width, width_words
 from scheduler_sim.report.colouring import Colouring, colouring
-from scheduler_sim.report.figures import headline, run_span, x_label
-from scheduler_sim.report.look import blank, look, time_axis
+from scheduler_sim.report.figures import headline, run_span, unix_start
+from scheduler_sim.report.look import blank, look
 from scheduler_sim.report.module_view import ints, module_sizes, rows_in_words
 from scheduler_sim.report.node_panel import (
     BAND,
@@ -24,6 +25,7 @@ from scheduler_sim.report.node_panel import (
     node_axis,
 )
 from scheduler_sim.report.reserved_bands import are_placed, bands, counted, left_out
+from scheduler_sim.report.time_axis import time_axis
 from scheduler_sim.report.wording import count, plain
 from scheduler_sim.result.columns import rows_named
 
@@ -39,7 +41,10 @@ MOST_MODULES = 8
 HEIGHT, LEAST_HEIGHT = 7.5, 1.2
 """Inches for all modules together, and for the smallest of them at least."""
 
-IMAGE = "There are more components than pixels: each pixel shows what held most of it, paler if partly idle."
+STACKED = (
+    "There are more components than can be told apart: the picture shows how many nodes those of each colour"
+    " held, the mean of each {}; white: idle."
+)
 
 Span = tuple[int, int]
 
@@ -47,9 +52,8 @@ Span = tuple[int, int]
 def gantt(result: Result, colour: str = "wait", span: Span | None = None) -> Figure:
     """Draw which job had which nodes of each module over time.
 
-    Up to 4,000 rectangles a module are drawn one by one; more become an image in which each pixel has
-    the colour of the class that had most of it, the paler the more of it was idle. Components carry
-    their number where it fits.
+    Up to 4,000 rectangles a module are drawn one by one, with the number of their component where it fits.
+    Of more, the picture shows how many nodes the components of each class held, on top of each other.
 
     Parameters
     ----------
@@ -67,7 +71,7 @@ def gantt(result: Result, colour: str = "wait", span: Span | None = None) -> Fig
     names = most_used(bars)
     with look():
         reserved = {name: bands(result.manifest, name, first, last) for name in names}
-        placed = [name for name in names if are_placed(result.manifest, name)]
+        placed = [name for name in names if are_placed(result.manifest, name) and not bars[name].many]
         held = {name: _held(result, name) for name in names}
         for name in names:
             if name not in placed and reserved[name]:
@@ -89,10 +93,13 @@ def gantt(result: Result, colour: str = "wait", span: Span | None = None) -> Fig
                 node_axis(panel, bars[name].capacity)
             if above or not held[name]:
                 panel.set_title(module_title(result, name, bars[name].capacity))
-        time_axis(panels[-1], first, last, whole[0])
-        panels[-1].set_xlabel(x_label(result, first, last))
-        lines = notes(
-            rows_in_words(result.manifest, names), [bars[name] for name in names], len(bars) - len(names)
+        time_axis(panels[-1], first, last, zero=whole[0], unix_start=unix_start(result))
+        by_row = [name for name in names if not bars[name].many]
+        lines = notes(rows_in_words(result.manifest, by_row), [bars[name] for name in names], last - first)
+        lines += (
+            [f"Not drawn: {count(left, 'module')} on which less ran."]
+            if (left := len(bars) - len(names))
+            else []
         )
         on_nodes = any(reserved[name] for name in placed)
         lines += left_out(result.manifest)
@@ -142,11 +149,10 @@ def module_title(result: Result, name: str, capacity: int, extra: str = "") -> s
     return f"{plain(name)}: {count(capacity, 'node')}{used}{extra}"
 
 
-def notes(rows: list[str], drawn: Collection[Bars], left: int = 0) -> list[str]:
-    """Say what a reader must know of the nodes drawn: what their ``rows`` are; ``left`` modules are not."""
-    images = [IMAGE] if any(bars.many for bars in drawn) else []
-    others = [f"Not drawn: {count(left, 'module')} on which less ran."] if left else []
-    return [*rows, *images, *others]
+def notes(rows: list[str], drawn: Collection[Bars], seconds: int) -> list[str]:
+    """Say what a reader must know of the nodes drawn: what their ``rows`` are, and what is summed up."""
+    columns = width_words(column_width(seconds))
+    return [*rows, STACKED.format(columns)] if any(bars.many for bars in drawn) else rows
 
 
 def legend(figure: Figure, colours: Colouring, patterns: list[Patch], lines: list[str]) -> None:

@@ -7,20 +7,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import matplotlib
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from scheduler_sim.output.rule import Kind, head
 from scheduler_sim.output.whole import whole_file
-from scheduler_sim.report.wording import date
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 # Okabe and Ito's colours, one a module; each differs from the next in lightness and hatch too.
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00")
@@ -123,30 +118,3 @@ def _is_picture(path: Path) -> bool:
 
 
 PICTURE = Kind("a picture that scheduler-sim drew", _is_picture)
-
-
-def time_axis(panel: Axes, first: int, last: int, origin: int | None = None) -> None:
-    """Let the x axis run from ``first`` to ``last`` (s), counted in units from ``origin``, or ``first``."""
-    zero = first if origin is None else origin
-    panel.set_xlim(first, last)
-    _, seconds = time_unit(last - first)
-    locator = MaxNLocator(nbins=12, steps=[1, 2, 2.5, 5, 10])
-    ticks = locator.tick_values((first - zero) / seconds, (last - zero) / seconds)
-    panel.set_xticks([x for tick in ticks if first <= (x := zero + tick * seconds) <= last])
-    panel.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{(x - zero) / seconds:,.10g}"))
-
-
-def time_label(first: int, last: int, unix_start: int | None) -> str:
-    """Say what :func:`time_axis` counts, with dates where the trace tells when its clock began."""
-    label = f"{time_unit(last - first)[0]} after the first submission"
-    if unix_start and unix_start > 0 and date(unix_start + last):
-        label += f" ({date(unix_start + first)[:10]} to {date(unix_start + last)[:10]})"
-    return label
-
-
-def time_unit(seconds: int) -> tuple[str, int]:
-    """Return the unit of a time axis that spans ``seconds``, and its length in seconds."""
-    for name, size in (("days", 86400), ("hours", 3600), ("minutes", 60)):
-        if seconds >= 3 * size:
-            return name, size
-    return "seconds", 1

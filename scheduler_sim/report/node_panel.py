@@ -1,4 +1,4 @@
-"""One module's nodes over time: which job had which, as rectangles or, if there are too many, as an image."""
+"""One module's nodes over time: which job had which or, of too many, how many nodes each class held."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from matplotlib.patches import Patch, Rectangle
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from scheduler_sim.arrays import Floats, Ints
+from scheduler_sim.report.class_nodes import column_edges, nodes_by_class
 from scheduler_sim.report.colouring import Colouring
 from scheduler_sim.report.leaf_order import boundaries, in_leaf_order, leaves_of
 from scheduler_sim.report.look import ink
 from scheduler_sim.report.module_view import module_sizes
-from scheduler_sim.report.occupancy import blend, coverage
 from scheduler_sim.report.reserved_bands import Band
 from scheduler_sim.result.columns import rows_named
 from scheduler_sim.result.node_rows import node_rows
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 
 
 MOST_RECTANGLES = 4000
-"""Rectangles drawn one by one; more become an image."""
+"""Rectangles drawn one by one; of more, the nodes of each class."""
 
-BORDER, BORDER_ON_IMAGE = 4, 12
+BORDER = 4
 """Pixels that a rectangle must be wide and high to get a border."""
 
 LEAST_LEAF = 3
@@ -66,7 +66,7 @@ class Bars:
 
     @property
     def many(self) -> bool:
-        """Whether they are drawn as an image."""
+        """Whether they are too many to be told apart."""
         return len(self.row) > MOST_RECTANGLES
 
     def within(self, first: int, last: int) -> Bars:
@@ -100,22 +100,22 @@ def module_bars(result: Result) -> dict[str, Bars]:
 
 
 def draw_nodes(panel: Axes, bars: Bars, colouring: Colouring, ids: Ints) -> None:
-    """Draw rectangles into a panel whose place on the page and span of time are settled.
+    """Draw nodes into a panel whose place on the page and span of time are settled.
 
-    Up to ``MOST_RECTANGLES`` are drawn one by one, more as an image. Those that are large
-    enough get a border and the number of their component, from ``ids``.
+    Up to ``MOST_RECTANGLES`` are drawn one by one; those that are large enough get a border and the number of
+    their component, from ``ids``. Of more, the nodes that each class held are drawn on top of each other.
     """
     (first, last), extent = panel.get_xlim(), panel.get_window_extent()
+    if bars.many:
+        _stacked(panel, bars, colouring)
+        panel.set_xlim(first, last)
+        panel.set_ylim(0, max(bars.capacity, 1))
+        return
     wide = (bars.end - bars.start) * (extent.width / (last - first))
     high = (bars.high - bars.low) * (extent.height / max(bars.capacity, 1))
-    border = BORDER_ON_IMAGE if bars.many else BORDER
-    outlined = (wide >= border) & (high >= border)
+    outlined = (wide >= BORDER) & (high >= BORDER)
     colours = np.array([to_rgb(colour) for colour in colouring.colours])[colouring.code[bars.row]]
-    if bars.many:
-        _image(panel, bars, colouring, round(extent.width), round(extent.height))
-        _rectangles(panel, bars, outlined, colours, outlined)
-    else:
-        _rectangles(panel, bars, np.ones(len(bars.row), dtype=bool), colours, outlined)
+    _rectangles(panel, bars, colours, outlined)
     if len(bars.edges) < extent.height / LEAST_LEAF:
         panel.hlines(bars.edges, first, last, colors="black", linewidth=0.4, linestyles=":")
     _labels(panel, bars, colours, ids, wide, high)
@@ -175,36 +175,30 @@ def node_axis(panel: Axes, capacity: int, label: str = "node") -> None:
     panel.grid(visible=False, axis="y")
 
 
-def _rectangles(
-    panel: Axes, bars: Bars, shown: np.ndarray, colours: np.ndarray, outlined: np.ndarray
-) -> None:
+def _rectangles(panel: Axes, bars: Bars, colours: np.ndarray, outlined: np.ndarray) -> None:
     """Draw rectangles with white borders; small ones with one of their own colour, so that they show."""
-    left, right, low, high = (values[shown] for values in (bars.start, bars.end, bars.low, bars.high))
+    left, right, low, high = bars.start, bars.end, bars.low, bars.high
     corners = np.stack(
         [np.stack(pair, axis=-1) for pair in ((left, low), (right, low), (right, high), (left, high))], axis=1
     )
-    edges = np.where(outlined[shown, None], 1.0, colours[shown])
+    edges = np.where(outlined[:, None], 1.0, colours)
     panel.add_collection(
-        PolyCollection(
-            list(corners), facecolors=list(colours[shown]), edgecolors=list(edges), linewidths=0.5
-        ),
+        PolyCollection(list(corners), facecolors=list(colours), edgecolors=list(edges), linewidths=0.5),
         autolim=False,
     )
 
 
-def _image(panel: Axes, bars: Bars, colouring: Colouring, width: int, height: int) -> None:
-    """Draw all rectangles as one image, as many pixels as the panel has."""
-    first, last = panel.get_xlim()
-    along, up = width / (last - first), height / bars.capacity
-    layers = coverage(
-        (bars.start - first) * along, (bars.end - first) * along, bars.low * up, bars.high * up,
-        colouring.code[bars.row], codes=len(colouring.colours), width=width, height=height,
-    )  # fmt: skip
-    panel.imshow(
-        blend(layers, colouring.colours),
-        extent=(first, last, 0, bars.capacity),
-        origin="lower", aspect="auto", interpolation="nearest",
-    )  # fmt: skip
+def _stacked(panel: Axes, bars: Bars, colouring: Colouring) -> None:
+    """Draw how many nodes each class held, on top of each other."""
+    edges = column_edges(*(round(end) for end in panel.get_xlim()))
+    code, codes = colouring.code[bars.row], len(colouring.colours)
+    tops = np.cumsum(nodes_by_class(bars.start, bars.end, bars.high - bars.low, code, codes, edges), axis=0)
+    below = np.zeros(len(edges))
+    for colour, top in zip(colouring.colours, tops, strict=True):
+        above = np.append(top, top[-1])  # as step="post" wants it
+        panel.fill_between(edges, below, above, step="post", facecolor=colour, linewidth=0)
+        below = above
+    panel.set_ylabel("nodes")
 
 
 def _labels(panel: Axes, bars: Bars, colours: np.ndarray, ids: Ints, wide: Any, high: Any) -> None:

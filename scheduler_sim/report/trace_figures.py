@@ -14,7 +14,8 @@ from matplotlib.lines import Line2D
 from matplotlib.patheffects import withStroke
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from scheduler_sim.report.look import COLOURS, GREY, look, time_axis, time_label
+from scheduler_sim.report.look import COLOURS, GREY, look
+from scheduler_sim.report.time_axis import time_axis
 from scheduler_sim.report.wording import count, percent, plain, short, span_text
 from scheduler_sim.units import DAY
 
@@ -148,8 +149,7 @@ def _load(panel: Axes, drawn: _Drawn) -> None:
     panel.yaxis.set_major_locator(MaxNLocator(nbins=5, steps=[1, 2, 2.5, 5, 10]))
     panel.yaxis.set_major_formatter(FuncFormatter(lambda y, _: f"{y:,.10g}"))
     first, last = int(edges[0]), int(edges[-1])
-    time_axis(panel, first, last)
-    return _label(panel, time_label(first, last, curves.unix_start))
+    return time_axis(panel, first, last, unix_start=curves.unix_start)
 
 
 def _hours(panel: Axes, drawn: _Drawn) -> None:

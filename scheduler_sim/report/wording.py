@@ -92,6 +92,8 @@ def percent(share: float) -> str:
 
 def span_text(seconds: float) -> str:
     """Write a mean span of time with sensible digits: ``0 s``, ``3.2 min``, ``1.9 h``, ``4.1 d``."""
+    if seconds < 0:
+        return f"−{span_text(-seconds)}"
     for unit, size in (("d", 86400), ("h", 3600), ("min", 60)):
         if seconds >= 1.5 * size:
             return f"{short(seconds / size)} {unit}"

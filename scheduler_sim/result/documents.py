@@ -117,6 +117,7 @@ MANIFEST: dict[str, Any] = {
     "run": {"id": str, "factors": Each(str), "workload": {}},
     "energy": {
         "profile": str,
+        "currency": str,
         "modules": Needed(Each(MODULE_POWER)),
         "switched": bool,
         "power_from": Each(Needed(int)),

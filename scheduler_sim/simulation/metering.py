@@ -358,6 +358,7 @@ def described(
     return {
         **({"cap": cap} if cap else {}),
         "profile": layer.profiles.name,
+        **({"currency": layer.currency} if layer.currency else {}),
         **({"switched": True} if switched else {}),
         "modules": modules,
         "power_from": made.counted(),

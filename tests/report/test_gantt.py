@@ -1,6 +1,8 @@
-"""The nodes over time: every rectangle where it belongs, nothing lost in an image, any name harmless."""
+"""The nodes over time: every rectangle where it belongs, nothing lost of too many, any name harmless."""
 
 from __future__ import annotations
+
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -11,10 +13,10 @@ from matplotlib.collections import PolyCollection
 
 from scheduler_sim.errors import InputError
 from scheduler_sim.report import node_panel
+from scheduler_sim.report.class_nodes import COLUMNS, column_edges, nodes_by_class
 from scheduler_sim.report.colouring import colouring
 from scheduler_sim.report.gantt import gantt
 from scheduler_sim.report.look import TONES, ink, save_png, shades
-from scheduler_sim.report.occupancy import blend, coverage
 from scheduler_sim.result.result import Result
 from tests.report.schedules import EASY, behind_a_shadow, beside_each_other, schedule
 from tests.result.hand_made import Run
@@ -170,44 +172,43 @@ def dense(rows: int = node_panel.MOST_RECTANGLES + 1) -> Result:
     return result
 
 
-def test_many_components_become_an_image_that_loses_nothing():
+def test_of_more_than_can_be_told_apart_the_nodes_of_each_class_are_stacked():
     rows = node_panel.MOST_RECTANGLES + 1
     figure = gantt(dense(rows), span=(0, 100 * rows))
     (panel,) = figure.axes
-    (image,) = panel.get_images()
-    pixels = np.asarray(image.get_array()).astype(float) / 255
-    assert "more components than pixels" in texts(figure)
-    half = pixels.shape[0] // 2
-    np.testing.assert_allclose(pixels[half + 1 :], 1.0)  # nodes 5 to 9 were idle
-    expected = 1 - 0.5 * (1 - np.array(shades(6)[0]))  # half of the time each of the others was not
-    np.testing.assert_allclose(pixels[: half - 1].mean(axis=(0, 1)), expected, atol=0.01)
+    assert "more components than can be told apart" in texts(figure)
+    at_once, *later = panel.collections
+    corners = at_once.get_paths()[0].vertices
+    assert corners[:, 1].max() == pytest.approx(2.5, abs=0.1)  # 5 nodes, half of the time
+    assert all(one.get_paths()[0].vertices[:, 1].max() <= 2.6 for one in later)
+    assert panel.get_ylabel() == "nodes"
 
 
-boxes = st.lists(
-    st.tuples(*[st.integers(-20, 120)] * 4, st.integers(0, 1)).map(
-        lambda b: (min(b[0], b[1]), max(b[0], b[1]), min(b[2], b[3]), max(b[2], b[3]), b[4])
-    ),
-    max_size=8,
+spans = st.lists(
+    st.tuples(st.integers(-50, 250), st.integers(0, 120), st.integers(1, 9), st.integers(0, 1)), max_size=8
 )
 
 
-@given(boxes)
-def test_coverage_is_the_share_of_each_pixel(found):
-    # Pixels are 10 × 10 units; a plain count of the units each rectangle covers.
-    units = np.zeros((2, 50, 100))
-    for left, right, low, high, code in found:
-        units[code, max(low, 0) : max(high, 0), max(left, 0) : max(right, 0)] += 1
-    expected = units.reshape(2, 5, 10, 10, 10).mean(axis=(2, 4))
-    columns = [np.array([box[i] for box in found], dtype=np.int64) for i in range(5)]
-    edges = [values / 10 for values in columns[:4]]
-    np.testing.assert_allclose(
-        coverage(*edges, columns[4], codes=2, width=10, height=5), expected, atol=1e-12
-    )
+@given(spans, st.sets(st.integers(0, 200), min_size=2, max_size=6))
+def test_the_nodes_of_a_class_are_counted_second_by_second(found, edges):
+    edges = np.array(sorted(edges))
+    counted = np.zeros((2, 500))
+    for start, long, nodes, code in found:
+        counted[code, start + 50 : start + 50 + long] += nodes
+    expected = [
+        [counted[code, low + 50 : high + 50].mean() for low, high in pairwise(edges)] for code in (0, 1)
+    ]
+    start, long, nodes, code = (np.array([one[i] for one in found], dtype=np.int64) for i in range(4))
+    held = nodes_by_class(start, start + long, nodes, code, 2, edges)
+    np.testing.assert_allclose(held, expected, atol=1e-9)
 
 
-def test_pixels_have_the_colour_of_most_and_pale_with_idle():
-    layers = np.array([[[1.0, 0.25, 0.0]], [[0.0, 0.75, 0.5]]])
-    assert blend(layers, ("black", "blue")).tolist() == [[[0, 0, 0], [0, 0, 255], [128, 128, 255]]]
+@pytest.mark.parametrize("seconds", [1, 199, 86_400, 31_536_000, 10**9])
+def test_columns_are_few_and_fill_the_span(seconds):
+    edges = column_edges(7, 7 + seconds)
+    assert (edges[0], edges[-1]) == (7, 7 + seconds)
+    assert 1 <= len(edges) - 1 <= COLUMNS
+    assert (np.diff(edges) > 0).all()
 
 
 @pytest.mark.parametrize("colour", ["wait", "user", "app", "workflow", "size"])

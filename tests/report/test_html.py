@@ -526,9 +526,9 @@ def test_what_speaks_against_a_run_is_said_first(tmp_path):
     result = schedule([Run(0, 0, 60, 2), Run(10, 60, 60, 4)], {"CM": 4}, EASY)
     result.metrics["counts"]["not_honoured"] = {"gpus": 3, "<b>": 1}
     text = report(result, tmp_path / "run")
-    head = text[: text.index("What came of it")]
+    head = text[: text.index(">Results<")]
     assert "<strong>Not honoured: </strong>3 lines: components that ask for GPUs" in head
     assert "<strong>Not honoured: </strong>1 line: &lt;b&gt;" in head
     assert "<strong>Warning: </strong>the offered load on module CM is 9.00" in head
     quiet = report(schedule([Run(0, 0, 60, 2)], {"CM": 4}, EASY), tmp_path / "quiet")
-    assert "Warning" not in quiet[: quiet.index("What came of it")]
+    assert "Warning" not in quiet[: quiet.index(">Results<")]

@@ -137,7 +137,8 @@ def test_days_have_names_only_by_a_calendar():
     figure = trace_figure(replace(TRACE, calendar=True, unix_start=843480031))
     assert marks(panels(figure)["days"])[0] == "Mon"
     assert panels(figure)["hours"].get_xlabel() == "local time"
-    assert "1996-09-23" in panels(figure)["load"].get_xlabel()
+    (below,) = panels(figure)["load"].child_axes
+    assert "1996-09-23" in below.get_xlabel()
 
 
 def test_a_law_is_drawn_where_it_says_something():

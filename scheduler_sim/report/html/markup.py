@@ -88,6 +88,7 @@ def table(
     *,
     text: int = 1,
     keys: Sequence[Sequence[Any]] | None = None,
+    cards: bool = False,
 ) -> Markup:
     """Build a table that scrolls within itself; the page's script makes its columns sortable.
 
@@ -98,6 +99,7 @@ def table(
     rows : of cells; the first of each is its header.
     text : columns from the left that hold text; the others hold numbers.
     keys : what to sort each cell by, where that is not its text; none: the table is not sortable.
+    cards : on a narrow screen each row becomes a card, so that long texts are read without scrolling.
     """
     cells = [
         [
@@ -107,6 +109,7 @@ def table(
                 class_=_kind(cell, i < text),
                 scope=None if i else "row",
                 data_key=None if keys is None else str(keys[at][i]),
+                data_column=header[i] if cards else None,
             )
             for i, cell in enumerate(row)
         ]
@@ -117,12 +120,17 @@ def table(
     ]
     whole = tag(
         "table",
-        tag("caption", caption),
+        tag("caption", tag("span", caption)),
         tag("thead", tag("tr", head)),
         tag("tbody", [tag("tr", row) for row in cells]),
-        class_="sortable" if keys is not None else None,
+        class_=" ".join(["sortable"] * (keys is not None) + ["cards"] * cards) or None,
     )
-    return tag("div", whole, class_="scroll", tabindex="0", role="region", aria_label=caption)
+    return scrolling(whole, caption)
+
+
+def scrolling(content: Markup, label: str) -> Markup:
+    """Put what may be wider than the screen into a region that scrolls, called ``label``."""
+    return tag("div", content, class_="scroll", tabindex="0", role="region", aria_label=label)
 
 
 def _kind(cell: Child, is_text: bool) -> str | None:

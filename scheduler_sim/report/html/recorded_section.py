@@ -17,7 +17,7 @@ from scheduler_sim.metrics.agreement.waits import (
     within,
 )
 from scheduler_sim.report.agreement_words import apart, correlation, difference, slice_word
-from scheduler_sim.report.html.markup import Markup, section, table, tag
+from scheduler_sim.report.html.markup import Markup, scrolling, section, table, tag
 from scheduler_sim.report.wording import count, listing, percent, plain, span_text
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 MOST_PARTITIONS = 20
 
+TITLE = "How near it is to what was recorded"
 PICTURE = (
     "Recorded and simulated waits as distributions and one against the other, nodes in use over time, and"
     " mean waits by hour of the week; the numbers are in the text and the tables above."
@@ -43,9 +44,13 @@ def recorded_section(result: Result) -> list[Markup]:
             [_waits(waits), *(_slices(result, waits, by) for by in ("partition", "size"))],
             class_="side",
         ),
-        tag("figure", tag("img", src=_picture(result), alt=PICTURE), tag("figcaption", PICTURE)),
+        tag(
+            "figure",
+            scrolling(tag("img", src=_picture(result), alt=PICTURE), TITLE),
+            tag("figcaption", PICTURE),
+        ),
     ]
-    return [section("recorded", "How near it is to what was recorded", body)]
+    return [section("recorded", TITLE, body)]
 
 
 def _words(result: Result, waits: Waits) -> str:

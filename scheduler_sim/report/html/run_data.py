@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from scheduler_sim.arrays import Ints
+from scheduler_sim.report.energy_words import WATTS
 from scheduler_sim.report.explain import explain
 from scheduler_sim.report.explain_text import text_of
 from scheduler_sim.report.html.pack import Growing, Words, numbers, words
@@ -105,6 +106,8 @@ def _timeline(result: Result) -> Columns:
     }
     for short, name in (("busy", "nodes_busy"), ("down", "nodes_down"), ("queue", "queue_components")):
         columns[f"line_{short}"] = Growing(ints(table, name)[order])
+    if power(result):
+        columns["line_power"] = np.rint(table["power_w"].to_numpy(dtype=np.float64)[order]).astype(np.int64)
     return columns
 
 
@@ -118,6 +121,15 @@ def _resources(found: Sequence[Resource], first: int) -> Columns:
     for name, (time, value) in named.items():
         columns |= {f"{name}_time": Growing(time - first), f"{name}_value": value}
     return columns
+
+
+def power(result: Result) -> dict[str, Any] | None:
+    """Return what the chart of power is called, and how many W one on its axis is; None without a model."""
+    watts = result.timeline["power_w"].to_numpy(dtype=np.float64)
+    if not len(watts) or not np.isfinite(watts).all():
+        return None
+    scale = next((scale for scale in WATTS if watts.max() >= scale), 1.0)
+    return {"label": f"power, {WATTS[scale]}", "scale": scale}
 
 
 def described(result: Result, found: Sequence[Resource]) -> list[dict[str, Any]]:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from scheduler_sim.metrics.sharing import STRANDED, USED
 from scheduler_sim.metrics.slices import sliced
+from scheduler_sim.report.energy_words import power as watts
+from scheduler_sim.report.html.class_section import class_section, classes, drawn
 from scheduler_sim.report.html.energy_section import energy_section
 from scheduler_sim.report.html.markup import Child, Markup, chart, pairs, section, table, tag
 from scheduler_sim.report.html.pack import pack
@@ -17,6 +19,7 @@ from scheduler_sim.report.html.run_data import (
     columns,
     described,
     origin,
+    power,
     reserved,
     reserved_in_words,
     stories,
@@ -41,14 +44,13 @@ if TYPE_CHECKING:
 
 SCRIPTS = (
     *("data.js", "words.js", "tables.js", "charts.js", "classes.js", "timeline.js", "gantt.js"),
-    *("waits.js", "story.js", "jobs.js", "run.js"),
+    *("waits.js", "parts.js", "story.js", "jobs.js", "run.js"),
 )
 COLUMNS = {"mean": "mean", "median": "median", "p90": "90 % below", "p99": "99 % below", "max": "largest"}
 
-SPOTS = (
-    "Where there are more components than can be told apart, each spot has"
-    " the colour of those that held most of it, paler if it was partly idle. The same components, one by one,"
-    " are in the table of all jobs."
+STACKED = (
+    "Where there are more components than can be told apart, the picture shows how many nodes those of each"
+    " colour held; zoom in to see them one by one. All are in the table of jobs."
 )
 
 
@@ -56,6 +58,7 @@ def run_page(result: Result) -> Page:
     """Make the page of a run."""
     first, last = _span(result)
     found = resources(result)
+    parted = classes(result)
     unix = (result.manifest.get("trace") or {}).get("unix_start_time")
     data = {
         "kind": "run",
@@ -65,15 +68,18 @@ def run_page(result: Result) -> Page:
         "policy": _policy(result.manifest),
         "reserved": reserved(result, first, last),
         "resources": described(result, found),
+        "power": power(result),
+        "classes": drawn(parted),
         "stories": stories(result),
     }
     body = [
         tag("p", _summary(result), class_="lead"),
         _doubts(result),
-        section("summary", "What came of it", _numbers(result)),
+        section("summary", "Results", _numbers(result)),
         section("time", "Nodes and queue over time", _over_time(result, found, first, last)),
         *energy_section(result),
-        section("waits", "How long they waited", chart("wait-chart", _distribution(result))),
+        section("waits", "How long jobs waited", chart("wait-chart", _distribution(result))),
+        *class_section(parted),
         *recorded_section(result),
         section("story", "Why a job waited", _search(result)),
         section("jobs", "All jobs", tag("div", id="job-table")),
@@ -173,22 +179,16 @@ def _share(share: float | None) -> str:
 
 
 def _slices(result: Result) -> Iterator[Markup]:
-    """Yield waits by size, and by GPUs where components ask for some."""
-    if not len(result.components):
+    """Yield waits by GPUs, where components ask for some."""
+    if "gpus" not in result.components or not (result.components["gpus"] > 0).any():
         return
-    yield _by(result, "size", "nodes")
-    if "gpus" in result.components and (result.components["gpus"] > 0).any():
-        yield _by(result, "gpus", "GPUs")
-
-
-def _by(result: Result, what: str, word: str) -> Markup:
     keys = ("wait_time_mean", "wait_time_p99", "bounded_slowdown_mean")
     rows = [
         [str(name), f"{int(row['jobs']):,}", *(in_full(row[key], key) for key in keys)]
-        for name, row in sliced(result.components, what).iterrows()
+        for name, row in sliced(result.components, "gpus").iterrows()
     ]
-    header = [word, "components", "mean wait", "99 % waited less", "mean bounded slowdown"]
-    return table(f"Waits by {'size' if what == 'size' else word}", header, rows)
+    header = ["GPUs", "components", "mean wait", "99 % waited less", "mean bounded slowdown"]
+    yield table("Waits by GPUs", header, rows)
 
 
 def _over_time(result: Result, found: Sequence[Resource], first: int, last: int) -> Child:
@@ -215,6 +215,7 @@ def _over_time(result: Result, found: Sequence[Resource], first: int, last: int)
         chart("busy-chart", f"Busy nodes over time. Used on average: {used or 'nothing'}."),
         *_resources(result, found),
         chart("queue-chart", f"Components in the queue over time; at most {longest:,} waited at once."),
+        _power(result),
         tag("div", id="gantt"),
         tag(
             "p",
@@ -223,7 +224,7 @@ def _over_time(result: Result, found: Sequence[Resource], first: int, last: int)
                     "Which component had which nodes.",
                     *rows_in_words(result.manifest, sizes),
                     *reserved_in_words(result, first, last),
-                    SPOTS,
+                    STACKED,
                 ]
             ),
             class_="note",
@@ -245,6 +246,17 @@ def _resources(result: Result, found: Sequence[Resource]) -> Iterator[Markup]:
         hatched = f" Hatched: stranded. {stranded_in_words(own)}" if kind in STRANDED else ""
         words = f"{word[0].upper()}{word[1:]} in use over time. Used on average: {used}.{hatched}"
         yield chart(f"{kind}-chart", words)
+
+
+def _power(result: Result) -> Child:
+    """Make the place of the chart of power, where the run has a model of it."""
+    if not power(result):
+        return None
+    found = result.metrics["energy"]
+    mean, most = (watts(found[key] or 0) for key in ("mean_power_w", "max_power_w"))
+    return chart(
+        "power-chart", f"Power of all nodes over time, idle ones too: {mean} on average, {most} at most."
+    )
 
 
 def _search(result: Result) -> Child:

@@ -21,7 +21,7 @@ from scheduler_sim.result.store import read_document
 SCRIPTS = ("data.js", "words.js", "tables.js", "charts.js", "mixes.js", "search.js")
 STATES = {"winner": "the best found", "left": "may be best", "dropped": "worse", "infeasible": "rejects jobs"}
 COST = "cost"
-MOST_DRAWN = 40
+MOST_DRAWN = 15
 """Candidates of the chart of one metric; the table has more."""
 
 
@@ -142,12 +142,27 @@ def _name(found: Searched, row: Any) -> str:
     return plain(row["system"]) + (f" ({listing(others)})" if others else "")
 
 
+def _label(found: Searched, row: Any, among: pd.DataFrame) -> str:
+    """Name a candidate as short as tells it from those ``among`` which it stands."""
+    others = [plain(row[name]) for name in found.factors[1:] if among[name].nunique() > 1]
+    return ", ".join([plain(row["system"]), *others])
+
+
+def _above(found: Searched, row: Any) -> str:
+    """Write by how much a candidate is above the best found, and of that one its own value."""
+    metric = found.metrics[0]
+    if row["state"] == "winner":
+        return written(row[metric], metric)
+    return f"{'' if row['above'] < 0 else '+'}{written(row['above'], metric)}"
+
+
 def _caption(found: Searched) -> str:
     if len(found.metrics) == 2:
         first, second = map(metric_words, found.metrics)
         return (
-            f"Each candidate by {first} and {second}; less is better of both. On the front: filled circles,"
-            " joined by a line; may be on it: diamonds; worse: squares. The tables below have every number."
+            f"Each candidate by {first} and {second}; less is better of both. Blue, with a line through"
+            " them: the front, named where there is room. Grey dots: may be on it; rings: worse."
+            " The tables below have every number."
         )
     feasible = len(found.compared)
     drawn = f"The first {MOST_DRAWN:,} of {feasible:,}" if feasible > MOST_DRAWN else f"All {feasible:,}"
@@ -167,6 +182,7 @@ def _drawn(found: Searched) -> dict[str, Any]:
         points = [
             {
                 "name": _name(found, row),
+                "label": _label(found, row, found.shown),
                 "x": float(row[found.metrics[0]]) / units[0],
                 "y": float(row[found.metrics[1]]) / units[1],
                 "kind": "front"
@@ -177,11 +193,12 @@ def _drawn(found: Searched) -> dict[str, Any]:
             }
             for _, row in rows.iterrows()
         ]
-        return {"kind": "front", "axes": names, "points": points}
+        return {"kind": "front", "axes": names, "spans": [*map(is_span, found.metrics)], "points": points}
     drawn = found.compared.head(MOST_DRAWN)
     rows_drawn = [
         {
-            "name": _name(found, row),
+            "name": _label(found, row, drawn),
+            "value": _above(found, row),
             "above": float(row["above"]) / units[0],
             "low": float(row["above_low"]) / units[0],
             "high": float(row["above_high"]) / units[0],

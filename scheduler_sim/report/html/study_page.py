@@ -261,7 +261,7 @@ def _comparison(study: Conducted, comparison: pd.DataFrame, caption: str) -> Chi
     means = "mean of blocks" if blocks.all() else "mean of seeds, or of blocks" if blocks.any() else "mean"
     header += [means, "the baseline's", "pairs", "p (Holm)"]
     return [
-        table(caption, header, rows, text=len(cells) + 3, keys=keys),
+        table(caption, header, rows, text=len(cells) + 3, keys=keys, cards=True),
         _more(comparison, "comparison"),
     ]
 

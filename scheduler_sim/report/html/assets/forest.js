@@ -8,7 +8,6 @@ const KINDS = {
 
 function forest({ place, against, ends, marks, rows }) {
   if (rows.length === 0) return;
-  const narrow = document.querySelector("main").clientWidth < 600;
   const height = (row) => rows.length - row;  // the first row on top
   const plot = figure(`#${place}`, {
     height: 90 + 26 * rows.length, x_axis_type: "log", x_range: new Bokeh.Range1d({ start: ends[0], end: ends[1] }),
@@ -16,9 +15,7 @@ function forest({ place, against, ends, marks, rows }) {
   });
   marked(plot, marks);
   plot.xaxes[0].axis_label = `compared with ${against}`;
-  const cut = (name) => (narrow && name.length > 18 ? `${name.slice(0, 17)}…` : name);
-  write(plot.yaxes[0], () => rows.map((_, row) => height(row)), (tick) => cut(rows[rows.length - tick].name));
-  plot.ygrids[0].grid_line_color = null;
+  namedRows(plot, rows.map(({ name }) => name));
   plot.segment([1], [0], [1], [rows.length + 1], { line_color: "black" });
   for (const [kind, { colour, marker }] of Object.entries(KINDS)) {
     const own = rows.map((row, i) => [row, height(i)]).filter(([row]) => row.kind === kind);

@@ -1,8 +1,10 @@
-// Who had which nodes: rectangles where they can be told apart, else what each spot held most.
+// Who had which nodes: rectangles where they can be told apart, else how many nodes each class held.
 
 const MOST_RECTANGLES = 3000;
 const MOST_MODULES = 8;
-const [WIDE, HIGH] = [800, 240];  // cells of the picture that stands for too many rectangles
+const WIDE = 800;  // pixels of a chart, about
+const SLICES = 200;  // columns of time at most where there are too many rectangles, as report/class_nodes.py
+const WIDTHS = [60, 300, 900, 1800, 3600, 3 * 3600, 6 * 3600, 12 * 3600, DAY, 2 * DAY, 7 * DAY, 14 * DAY, 28 * DAY];
 const BORDER = 4;  // pixels that a rectangle has to be high and wide to get a white border
 const PARTS = 6;  // a node that jobs share gets the room of so many
 const AXIS = 40;  // pixels below and above the nodes
@@ -15,7 +17,6 @@ class Gantt {
     const panel = make("div", { class: "chart", role: "img", "aria-label": `Nodes of ${name} over time` });
     place.append(make("h4", {}, `${name}: ${count(capacity, "node")}`), panel);
     this.boxes = new Bokeh.ColumnDataSource({ data: { left: [], right: [], bottom: [], top: [], colour: [], line: [] } });
-    this.picture = new Bokeh.ColumnDataSource({ data: { image: [], x: [], dw: [] } });
     this.mark = new Bokeh.ColumnDataSource({ data: { left: [], right: [], bottom: [], top: [] } });
     const parts = capacity * (grains > 1 ? PARTS : 1);
     const height = Math.round(Math.min(Math.max(90 + 14 * Math.sqrt(parts), 120), 420));
@@ -24,9 +25,6 @@ class Gantt {
       height, y_axis_label: "node", y_range: new Bokeh.Range1d({ start: 0, end: capacity }),
     });
     const sides = Object.fromEntries(["left", "right", "bottom", "top"].map((side) => [side, { field: side }]));
-    this.plot.image_rgba({
-      image: { field: "image" }, x: { field: "x" }, y: 0, dw: { field: "dw" }, dh: capacity, source: this.picture,
-    });
     this.plot.quad({
       ...sides, source: this.boxes, fill_color: { field: "colour" }, line_color: { field: "line" }, line_width: 0.5,
     });
@@ -36,7 +34,7 @@ class Gantt {
       reserved.left.push(start * 1000); reserved.right.push(end * 1000);
       reserved.bottom.push(low); reserved.top.push(high);
     }
-    this.plot.quad({
+    this.hatched = this.plot.quad({
       ...sides, source: new Bokeh.ColumnDataSource({ data: reserved }), fill_color: null, line_color: "#333333",
       hatch_pattern: "right_diagonal_line", hatch_color: "#333333", hatch_alpha: 0.6,
     });
@@ -52,10 +50,11 @@ class Gantt {
     this.classes = classes ?? this.classes;
     const [first, last] = this.time.span;
     const inside = this.rows.filter((i) => this.start(i) < last && this.end(i) > first);
-    const few = inside.length <= MOST_RECTANGLES;
-    this.boxes.data = this.rectangles(few ? inside : []);
-    this.picture.data = few ? { image: [], x: [], dw: [] } : this.painted(inside, first, last);
-    this.mark.data = this.rectangles(this.rows.filter((i) => this.jobs.run_row[i] === this.marked));
+    this.layered = inside.length <= MOST_RECTANGLES ? null : this.stacked();
+    this.boxes.data = this.layered ? this.layers(this.layered) : this.rectangles(inside);
+    this.plot.yaxes[0].axis_label = this.layered ? "nodes" : "node";
+    this.hatched.visible = !this.layered;
+    this.mark.data = this.rectangles(this.layered ? [] : this.rows.filter((i) => this.jobs.run_row[i] === this.marked));
   }
 
   row(i) { return this.jobs.run_row[i]; }
@@ -83,43 +82,58 @@ class Gantt {
     return wide >= BORDER && (this.top(i) - this.bottom(i)) * this.tall >= BORDER;
   }
 
-  // Add up the area that each class holds of each cell; the largest gives the colour, all together how full it is.
-  painted(some, first, last) {
-    const high = Math.min(HIGH, this.capacity), cells = WIDE * high;
-    const held = this.classes.colours.map(() => new Float32Array(cells));
-    const [perSecond, perNode] = [WIDE / (last - first), high / this.capacity];
-    for (const i of some) {
-      const area = held[this.classes.code[this.row(i)]];
-      const [left, right] = [Math.max(0, (this.start(i) - first) * perSecond), Math.min(WIDE, (this.end(i) - first) * perSecond)];
-      const bottom = this.bottom(i) * perNode, top = this.top(i) * perNode;
-      for (let y = Math.floor(bottom); y < top; y++) {
-        const tall = Math.min(y + 1, top) - Math.max(y, bottom);
-        for (let x = Math.floor(left); x < right; x++) {
-          area[y * WIDE + x] += tall * (Math.min(x + 1, right) - Math.max(x, left));
-        }
+  // The mean number of nodes that each class held in each column of time, on top of each other.
+  stacked() {
+    const [first, last] = this.time.span;
+    const width = WIDTHS.find((one) => last - first <= one * SLICES) ?? Math.ceil((last - first) / SLICES);
+    const begin = Math.floor(first / width) * width, columns = Math.ceil((last - begin) / width);
+    const held = this.classes.colours.map(() => new Float64Array(columns));
+    for (const i of this.rows) {
+      const nodes = held[this.classes.code[this.row(i)]];
+      const left = Math.max((this.start(i) - begin) / width, 0), right = Math.min((this.end(i) - begin) / width, columns);
+      for (let x = Math.floor(left); x < right; x++) {
+        nodes[x] += (this.top(i) - this.bottom(i)) * (Math.min(x + 1, right) - Math.max(x, left));
       }
     }
-    const bytes = new Uint8ClampedArray(cells * 4);
-    const colours = this.classes.colours.map((colour) => [1, 3, 5].map((k) => parseInt(colour.slice(k, k + 2), 16)));
-    for (let cell = 0; cell < cells; cell++) {
-      let [most, sum] = [0, 0];
-      for (let k = 0; k < held.length; k++) {
-        sum += held[k][cell];
-        if (held[k][cell] > held[most][cell]) most = k;
-      }
-      bytes.set([...colours[most], 255 * Math.min(sum, 1)], cell * 4);
+    return { begin, width, columns, held };
+  }
+
+  layers({ begin, width, columns, held }) {
+    const found = { left: [], right: [], bottom: [], top: [], colour: [], line: [] };
+    for (let x = 0; x < columns; x++) {
+      let below = 0;
+      held.forEach((nodes, k) => {
+        if (nodes[x] === 0) return;
+        found.left.push((begin + x * width) * 1000);
+        found.right.push((begin + (x + 1) * width) * 1000);
+        found.bottom.push(below);
+        found.top.push((below += nodes[x]));
+        found.colour.push(this.classes.colours[k]);
+        found.line.push(this.classes.colours[k]);
+      });
     }
-    const { ndarray } = Bokeh.require("core/util/ndarray");
-    const image = ndarray(bytes.buffer, { dtype: "uint32", shape: [high, WIDE] });
-    return { image: [image], x: [first * 1000], dw: [(last - first) * 1000] };
+    return found;
   }
 
   find(x, y) {
+    if (this.layered) return -1;
     const hit = this.rows.find((i) => this.bottom(i) <= y && y < this.top(i) && this.start(i) <= x && x < this.end(i));
     return hit === undefined ? -1 : this.row(hit);
   }
 
+  // What hovering over a layer tells: the class, its nodes, and of which time they are the mean.
+  tellLayer(x, y) {
+    const { begin, width, held } = this.layered;
+    const at = Math.floor((x - begin) / width);
+    let below = 0;
+    const k = held.findIndex((nodes) => y < (below += nodes[at] ?? 0));
+    if (k < 0 || y < 0) return "";
+    const from = begin + at * width;
+    return `${this.classes.names[k]}: ${grouped(held[k][at])} nodes\nmean of ${clock(from)} to ${clock(from + width)}\n${calendar(from)}`.trimEnd();
+  }
+
   tell(x, y) {
+    if (this.layered) return this.tellLayer(x, y);
     const row = this.find(x, y);
     const held = this.reserved.filter((one) => one.low <= y && y < one.high && one.start <= x && x < one.end);
     const job = row < 0 ? [] : [briefly(this.jobs, row)];

@@ -7,8 +7,8 @@ async function run() {
   let shown = modules.length > 1 ? modules.length : 0;  // the total stands after the last module
   const part = () => timelineOf(jobs, shown);
   const nodes = () => modules.reduce((sum, [, nodes], i) => sum + (shown === i || shown === modules.length ? nodes : 0), 0);
-  const queued = () => part().queue.reduce((a, b) => Math.max(a, b), 0);
   const of = (key) => () => ({ time: part().time, value: part()[key] });
+  const power = () => ({ time: part().time, value: Float64Array.from(part().power, (watts) => watts / data.power.scale) });
   const resource = (kind) => resourceOf(jobs, shown, kind);
   const drawLines = [
     timeline("#busy-chart", time, {
@@ -19,7 +19,8 @@ async function run() {
         value: () => resource(kind).used, top: () => resource(kind).top, out: () => resource(kind).stranded,
         colour, label, outLabel: "stranded",
       })),
-    timeline("#queue-chart", time, { value: of("queue"), top: queued, colour: "#994455", label: "jobs in the queue" }),
+    timeline("#queue-chart", time, { value: of("queue"), colour: "#994455", label: "jobs in the queue" }),
+    ...(data.power ? [timeline("#power-chart", time, { value: power, colour: "#aa3377", label: data.power.label })] : []),
   ];
 
   const place = document.getElementById("gantt");
@@ -46,6 +47,7 @@ async function run() {
   drawLines.forEach((draw) => draw());
   colour("wait");
   waitChart("#wait-chart", jobs);
+  data.classes.forEach(parts);
   new JobTable(document.getElementById("job-table"), jobs, story);
   sortableTables();
 }

@@ -1,13 +1,14 @@
 // Busy nodes, resources and queue over time: steps where there are few, else the least, mean and most of each column.
 
 const COLUMNS = 700;
+const LONGEST_LABEL = 20;  // signs beside a chart
 
 // Rows of one module (the total stands after the last module) in the packed timeline.
 function timelineOf(columns, module) {
   const end = after(columns.line_module, module);
   const begin = after(columns.line_module, module - 1);
   const part = (name) => columns[name].subarray(begin, end);
-  return { time: part("line_time"), busy: part("line_busy"), down: part("line_down"), queue: part("line_queue") };
+  return Object.fromEntries(["time", "busy", "down", "queue", "power"].filter((key) => columns[`line_${key}`]).map((key) => [key, part(`line_${key}`)]));
 }
 
 // Cut a step function between two times into at most COLUMNS columns, as report/envelope.py does.
@@ -47,8 +48,8 @@ function resourceOf(columns, module, kind) {
   return { top: there / scale, used: steps("used"), stranded: steps("stranded") };
 }
 
-// One chart over time: `value()` gives the steps to draw, `top()` the end of its axis, `out()` what to hatch from there
-// down, which is called `outLabel`.
+// One chart over time: `value()` gives the steps to draw, `top()` how much there is, where that is known; `out()` what to
+// hatch from there down, which is called `outLabel`. The y axis ends at the most that is shown.
 function timeline(place, time, { value, top, out, colour, label, outLabel }) {
   const band = new Bokeh.ColumnDataSource({ data: { left: [], right: [], low: [], high: [], mean: [] } });
   const line = new Bokeh.ColumnDataSource({ data: { x: [], y: [] } });
@@ -65,7 +66,10 @@ function timeline(place, time, { value, top, out, colour, label, outLabel }) {
     const [own, other] = [value(), out?.() ?? { time: new Float64Array(), value: [] }];
     shown = envelope(own.time, own.value, ...time.span);
     down = envelope(other.time, other.value, ...time.span);
-    plot.y_range.end = top() * 1.05 || 1;
+    const hatched = down.mean.some((lost) => lost > 0);
+    plot.y_range.end = (hatched ? top() : shown.high.reduce((a, b) => Math.max(a, b), 0)) * 1.05 || 1;
+    const full = top ? `${label} of ${grouped(top())}` : label;
+    plot.yaxes[0].axis_label = full.length <= LONGEST_LABEL ? full : label;
     const ms = shown.edges.map((edge) => edge * 1000);
     const places = { left: ms.slice(0, -1), right: ms.slice(1) };
     const lost = down.edges.map((edge) => edge * 1000);
@@ -74,7 +78,7 @@ function timeline(place, time, { value, top, out, colour, label, outLabel }) {
     const some = (values) => values.filter((_, i) => down.mean[i] > 0);
     const left = some(lost.slice(0, -1));
     held.data = {
-      left, right: some(lost.slice(1)), high: left.map(top), low: some(down.mean).map((nodes) => top() - nodes),
+      left, right: some(lost.slice(1)), high: left.map(() => top()), low: some(down.mean).map((nodes) => top() - nodes),
     };
   };
   time.listeners.push(draw);

@@ -15,9 +15,7 @@ function waitChart(place, jobs) {
     height: 260, x_axis_type: "log", x_range: new Bokeh.Range1d({ start: 1, end: longest * 1.1 }),
     y_range: new Bokeh.Range1d({ start: 0, end: 103 }), y_axis_label: "% of components",
   });
-  const marks = [[1, "1 s"], [10, "10 s"], [60, "1 min"], [600, "10 min"], [3600, "1 h"], [21600, "6 h"],
-    [DAY, "1 d"], [10 * DAY, "10 d"], [100 * DAY, "100 d"], [1000 * DAY, "1,000 d"]].filter(([mark]) => mark <= longest * 1.1);
-  marked(plot, marks);
+  marked(plot, SPAN_MARKS.filter(([mark]) => mark <= longest * 1.1));
   plot.xaxes[0].axis_label = "waited at most";
   plot.line(x, share, { line_color: "#004488", line_width: 2.5 });
   hover(plot, (thousandth) => {

@@ -1,0 +1,44 @@
+// Waits and utilization of parts of the workload: bars of node time, and beside them the waits.
+
+function parts({ place, rows }) {
+  const height = 66 + 24 * rows.length;
+  const names = rows.map(({ name }) => name);
+  const level = (row) => rows.length - row;  // the first row on top
+  const levels = () => new Bokeh.Range1d({ start: 0.3, end: rows.length + 0.7 });
+  const lettering = { ...WORDS, x_offset: 7 };
+
+  const most = rows.reduce((high, { used }) => Math.max(high, used ?? 0), 0) || 1;
+  const shares = figure(`#${place}-used`, { height, y_range: levels(), x_range: new Bokeh.Range1d({ start: 0, end: 1.35 * most }) });
+  namedRows(shares, names);
+  shares.xaxes[0].axis_label = "% of all node time";
+  const known = rows.map((row, i) => [row, level(i)]).filter(([{ used }]) => used !== null);
+  const [used, usedAt] = [known.map(([row]) => row.used), known.map(([, at]) => at)];
+  shares.hbar({ y: usedAt, left: 0, right: used, height: 0.65, fill_color: "#004488", line_color: null });
+  shares.text({ x: used, y: usedAt, text: used.map((share) => `${grouped(share)} %`), ...lettering });
+  hover(shares, (_, y) => {
+    const row = rows[rows.length - Math.round(y)];
+    return row ? `${row.name}: ${row.hours}` : "";
+  });
+
+  const ran = rows.map((row, i) => [row, level(i)]).filter(([{ wait }]) => wait !== null);
+  const longest = ran.reduce((high, [{ wait }]) => Math.max(high, ...wait), 60);
+  const end = longest ** 1.2;  // room for the words
+  const waits = figure(`#${place}-waits`, {
+    height, y_range: levels(), x_axis_type: "log", x_range: new Bokeh.Range1d({ start: 0.8, end }),
+  });
+  namedRows(waits, names);
+  marked(waits, SPAN_MARKS.filter(([mark]) => mark <= end));
+  waits.xaxes[0].axis_label = "wait";
+  const seen = (wait) => Math.max(wait, 1);
+  const at = ran.map(([, level]) => level);
+  const of = (which) => ran.map(([{ wait }]) => seen(wait[which]));
+  waits.segment(of(0), at, of(2), at, { line_color: "#994455", line_width: 3, line_alpha: 0.5 });
+  waits.scatter(of(1), at, { marker: "circle", size: 9, fill_color: "#994455", line_color: "#994455" });
+  waits.text({ x: ran.map(([{ wait }]) => seen(Math.max(wait[1], wait[2]))), y: at, text: ran.map(([{ mean }]) => mean), ...lettering });
+  hover(waits, (_, y) => {
+    const row = rows[rows.length - Math.round(y)];
+    if (!row?.wait) return "";
+    const [median, mean, high] = row.wait.map(duration);
+    return `${row.name}: mean wait ${mean}\nmedian ${median}, 90 % at most ${high}`;
+  });
+}
