@@ -216,9 +216,12 @@ def test_parameters_of_slurm_come_back(written: dict[str, object], kept: dict[st
             "preempt_send_user_signal",
             "Slurm has it, but it is not modelled: preemption where jobs share cores",
         ),
-        ("bf_hetjob_prio", "Slurm has it, but it is not modelled: components of heterogeneous jobs stand"),
+        ("bf_hetjob_prio", "Slurm has it, but it is not modelled: components of heterogeneous jobs are"),
         ("SchedulerTimeSlice", "Slurm has it, but it is not modelled: preemption where jobs share cores"),
-        ("SlurmctldPort", "Slurm has it, but it changes nothing here: where daemons, files and networks are"),
+        (
+            "SlurmctldPort",
+            "Slurm has it, but it changes nothing here: the location of daemons, files and networks",
+        ),
     ],
 )
 def test_parameters_that_are_no_keys(parameter: str, message: str) -> None:

@@ -153,7 +153,7 @@ WRONG = {
     "processes,load_balance\n": "found no points",
     "cores,load_balance\n4,0.9\n": ":1: found the first column 'cores'; allowed: one of processes",
     "processes,load_balanc\n4,0.9\n": "(did you mean 'load_balance'?)",
-    "processes,transfer,transfer_eff\n4,0.9,0.9\n": "column transfer stands twice",
+    "processes,transfer,transfer_eff\n4,0.9,0.9\n": "column transfer occurs twice",
     "processes,transfer\n4,0.9,1\n": ":2: found 3 fields; allowed: 2",
     "processes,transfer\n0,0.9\n": ":2: transfer: found 0 processes; allowed: a number from 1",
     "processes,transfer\nmany,0.9\n": ":2: found 'many' processes; allowed",

@@ -119,7 +119,7 @@ class TestByHand:
 def test_nodes_that_differ_are_refused_by_name():
     given = models(600, slow_running=True)
     given["energy"]["power"]["modules"][0]["node_sigma"] = 0.1
-    with pytest.raises(ConfigError, match="found true where nodes differ"):
+    with pytest.raises(ConfigError, match="found true where the power of nodes differs"):
         Simulation(System.homogeneous(4), trace((0, 1, 1)), models=given)
 
 

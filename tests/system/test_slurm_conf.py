@@ -434,16 +434,20 @@ def test_what_is_ignored_comes_with_its_line_and_a_reason(tmp_path: Path) -> Non
         "NodeName=n1 Port=17 CoreSpecCount=2\nPartitionName=p Nodes=n1 AllowGroups=a OverSubscribe=FORCE:4\n"
     )
     found = site(tmp_path, text).ignored
-    assert [(one.place.rpartition(":")[2], one.key, one.why.split(" ")[0]) for one in found] == [
-        ("1", "SlurmctldPort", "where"),
-        ("2", "SchedulerTimeSlice", "jobs"),
-        ("3", "SuspendTime", "Slurm"),
-        ("4", "FutureKey", "not"),
-        ("5", "Port", "where"),
-        ("5", "CoreSpecCount", "of"),
-        ("6", "AllowGroups", "who"),
-        ("6", "OverSubscribe", "that"),
+    expected = [
+        ("1", "SlurmctldPort", "daemons"),
+        ("2", "SchedulerTimeSlice", "turns"),
+        ("3", "SuspendTime", "SuspendProgram"),
+        ("4", "FutureKey", "not a key"),
+        ("5", "Port", "daemons"),
+        ("5", "CoreSpecCount", "not modelled"),
+        ("6", "AllowGroups", "access is not checked"),
+        ("6", "OverSubscribe", "whole nodes at once"),
     ]
+    assert [(one.place.rpartition(":")[2], one.key) for one in found] == [
+        (line, key) for line, key, _ in expected
+    ]
+    assert [why in one.why for one, (_, _, why) in zip(found, expected, strict=True)] == [True] * 8
 
 
 @pytest.mark.parametrize(
