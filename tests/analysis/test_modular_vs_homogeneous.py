@@ -113,6 +113,7 @@ def test_the_preferred_module_has_no_ratio_below_one():
     assert on_cm == [app in ("1", "5") for app in base["app"]]  # CMS and Non-ACC
 
 
+@pytest.mark.interpreted
 def test_names_in_the_models_are_those_of_the_jobs():
     """The trace numbers the types in the order in which Table 7 has them; a system may lack modules."""
     base = generate(recipe(100), seed=1)

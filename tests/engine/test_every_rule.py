@@ -147,7 +147,10 @@ def tables(result: Result) -> list[pd.DataFrame]:
 
 
 @pytest.mark.skipif(not COMPILED, reason="the compiler is off")
-@pytest.mark.parametrize("name", SCHEMES)
+@pytest.mark.parametrize(
+    "name",
+    [name if name in ("easy", "slurm") else pytest.param(name, marks=pytest.mark.long) for name in SCHEMES],
+)
 def test_compiled_and_interpreted_agree(name):
     run = simulation(name)
     assert {part for part in PARTS if not has(run._core, part)} == ABSENT[name]

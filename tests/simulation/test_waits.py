@@ -23,6 +23,7 @@ jobs = st.lists(
 )
 
 
+@pytest.mark.interpreted
 @pytest.mark.parametrize("policy", POLICIES)
 @given(drawn=jobs)
 def test_a_job_waits_for_nodes_while_too_few_are_idle(policy, drawn):

@@ -77,10 +77,13 @@ def case_names() -> list[str]:
 
 
 def marked(name: str) -> Any:
-    """A case as a parameter of a test. Dependencies and het jobs have compiled code of their own."""
-    if name.lstrip("H")[0] == "S":  # nodes that jobs share, which have a loader of their own
-        return name
-    apart = any("het" in job or job.get("deps") for job in load_case(name).jobs)
+    """A case as a parameter of a test: in plain Python what has compiled code of its own.
+
+    That is dependencies, het jobs, fair share by accounts, and nodes that jobs share, which have a loader of
+    their own.
+    """
+    shared, fair = name.lstrip("H")[0] == "S", name.lstrip("H")[0] == "F"
+    apart = shared or fair or any("het" in job or job.get("deps") for job in load_case(name).jobs)
     return pytest.param(name, marks=pytest.mark.interpreted) if apart else name
 
 

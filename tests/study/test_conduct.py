@@ -443,7 +443,7 @@ def test_a_search_is_no_study(tmp_path):
     with claimed(tmp_path / "place", "search"):
         pass
     for force in (False, True):
-        with pytest.raises(InputError, match="holds a search, not a study"):
+        with pytest.raises(InputError, match="contains a search, not a study"):
             conduct(small(), tmp_path / "place", force=force)
 
 

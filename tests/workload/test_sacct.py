@@ -505,7 +505,7 @@ def test_what_the_table_refuses_has_its_line_too(tmp_path):
         (["JobID|State|Submit|NNodes|Elapsed"], "no records"),
         (["JobID State", "1 COMPLETED"], r":1: no header of sacct"),
         (["# note", "1|COMPLETED"], r":2: no header of sacct"),
-        (["JobID|State|State", "1|COMPLETED|COMPLETED"], "column state stands twice"),
+        (["JobID|State|State", "1|COMPLETED|COMPLETED"], "column state occurs twice"),
         (["JobID|State|NNodes|Elapsed", "1|COMPLETED|1|01:00"], "no column Submit"),
         (
             ["JobID|State|Submit|Elapsed", "1|COMPLETED|2026-03-02T10:00:00|01:00"],

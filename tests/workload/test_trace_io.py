@@ -253,7 +253,7 @@ def test_parquet_with_broken_metadata(tmp_path):
         ("nodes,submit_time,run_time\n1,2,3\n1,2,1e5\n", r"t\.csv:3: not a number; field run_time"),
         ("nodes,submit_time,run_time\n1,2\n", r"t\.csv:2: wrong number of fields; found 2; allowed: 3"),
         ("nodes,submit_time,run_time,average_cpu_time\n1,2,3,nan\n", "not a number"),
-        ("nodes,nodes,submit_time,run_time\n1,2,3,4\n", "column nodes stands twice"),
+        ("nodes,nodes,submit_time,run_time\n1,2,3,4\n", "column nodes occurs twice"),
         ("nodes,submit_time,run_time\n-1,2,3\n", "field nodes; found -1"),
     ],
 )
