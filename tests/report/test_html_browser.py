@@ -295,6 +295,7 @@ PLOTS = (
 """Each chart by what its y axis is called."""
 
 
+@pytest.mark.long
 def test_of_a_long_run_layers_are_drawn_axes_have_dates_and_follow_the_zoom(opened, tmp_path):
     runs = [Run(i * 3600, i * 3600, 1800, 1) for i in range(3001)] + [Run(7200, 7200, 900, 1)]
     result = schedule(runs, {"CM": 2}, EASY)
@@ -443,6 +444,7 @@ BROKEN = """() => {
 """Words of tables, but of long text, that stand on more than one line."""
 
 
+@pytest.mark.long
 def test_a_study_on_a4_breaks_no_word_and_fits(opened, tmp_path):
     study = small(
         seeds=5,
