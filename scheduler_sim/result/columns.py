@@ -139,7 +139,7 @@ SUSPENDED = (
 """... where components may be suspended, at the end of ``runs`` as well."""
 
 SLOWED = (
-    Column("slowed_time", "int64", "s", "how long it ran below its reference clock, for a power cap"),
+    Column("slowed_time", "int64", "s", "how long it ran below its own clock, for a power cap"),
     Column(
         "slowed",
         "text",

@@ -58,7 +58,7 @@ def component_energy(schedule: Schedule) -> Breach:
 
 
 def power_over_time(schedule: Schedule) -> Breach:
-    """At every instant a module draws the power of components, lost runs and other nodes."""
+    """At every instant a module draws what components, lost runs and other nodes do; the total is the sum."""
     if not schedule.energy:
         found = _first(~np.isnan(schedule.timeline["power_w"].to_numpy()))
         return None if found is None else f"row {found} of the timeline has a power without an energy model"

@@ -74,9 +74,9 @@ behind a reservation. Under policy slurm, on shared nodes, free nodes are not co
 
 SLOWNESS = """\
 While a component is slowed its run time and its limit grow. `power_w` and `frequency_khz` are those at
-its reference clock, and `energy_j` is its actual energy: `power_w` × the rest of its run time, plus the
-energy in the intervals of `slowed`. `runs` has the same two columns at its end; `energy_lost_j` there is
-computed with `power_w`.
+its own clock, that of its placement. `energy_j` is its actual energy: `power_w` × the rest of its run time,
+plus the energy in the intervals of `slowed`. `runs` has the same two columns at its end; `energy_lost_j`
+there is computed with `power_w`.
 """
 
 SUSPENSION = """\
