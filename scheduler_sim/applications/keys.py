@@ -117,7 +117,9 @@ class ConversionKeys(Keys):
 
     origin: Name = Field(description="the module of the request")
     to: Name = Field(description="the module for which it is converted")
-    nodes: Positive = Field(default=1.0, description="factor for the nodes, rounded down, at least one")
+    nodes: Positive = Field(
+        default=1.0, description="factor for the nodes; the product is rounded down, to at least one"
+    )
     time: Positive = Field(
         default=1.0, description="factor for run time and time limit, in addition to any ratio"
     )

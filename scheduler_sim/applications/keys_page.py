@@ -52,7 +52,7 @@ applications:
   time there.
 - **Ratios below 1** are speeds like all others: 0.5 takes twice as long. Table 7 of DEEP-EST deliverable
   D2.3 has 0.5 for a code that is "0.5 time slower"; `below_one: slower` takes this literally: 1.5 times as
-  long. Only under this interpretation the deliverable's ESB system waits less than its DAM system at the
+  long. Only under this interpretation does the deliverable's ESB system wait less than its DAM system at the
   load of its workload, and [its study](../../analysis/modular_vs_homogeneous.md) shows both. But it is not
   continuous: for a run of 1,000 s, 1.01 gives 991 s, 0.99 gives 1,990 s and 0.5 gives 1,500 s. A run that
   uses this interpretation lists these numbers among its [warnings](metrics.md#warnings).
