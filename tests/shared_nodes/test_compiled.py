@@ -78,7 +78,7 @@ def test_compiled_and_interpreted_agree(name):
     ("name", "packing"),
     [("easy", "fragmentation_gradient")]
     + [pytest.param("easy", packing, marks=pytest.mark.long) for packing in PACKINGS]
-    + [pytest.param(name, "fragmentation_gradient", marks=pytest.mark.long) for name in POLICIES],
+    + [pytest.param("conservative", "fragmentation_gradient", marks=pytest.mark.long)],
 )
 def test_compiled_and_interpreted_agree_on_parts_of_gpus(name, packing):
     compiled = compiled_as_interpreted(crowd((0.5, 0.3, 0.7)), POLICIES[name] | {"packing": packing})
@@ -87,7 +87,7 @@ def test_compiled_and_interpreted_agree_on_parts_of_gpus(name, packing):
 
 @pytest.mark.long
 @pytest.mark.skipif(not COMPILED, reason="the compiler is off")
-@pytest.mark.parametrize("name", ["easy", "depth 2", "conservative"])
+@pytest.mark.parametrize("name", ["easy", "conservative"])
 def test_compiled_and_interpreted_agree_on_nodes_that_lie_together(name):
     site = System.from_dict(SITE.to_dict() | {"topology": {"type": "dragonfly", "levels": [4, 4]}})
     types = [{"name": "a", "percent": 100, "spread": {"by": "hops", "percent": 10}}]

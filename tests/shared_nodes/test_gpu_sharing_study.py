@@ -14,14 +14,11 @@ POINTS = 1
 
 
 OF_ALL_SEEDS = (
-    ("default", "random"),
     ("default", "fragmentation_gradient"),
     ("gpushare40", "least_left"),
     ("multigpu20", "gpu_packing"),
-    ("gpuspec33", "gpu_clustering"),
-    ("cpu100", "dot_product"),
 )
-"""Every workload and every packing; all of them: python -m tests.shared_nodes.gpu_sharing_study."""
+"""All workloads with all packings: python -m tests.shared_nodes.gpu_sharing_study."""
 
 
 @pytest.mark.long
