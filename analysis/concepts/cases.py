@@ -23,14 +23,12 @@ class Pass:
     queue : jobs that waited as it began, in order
     running : planned end of each job that runs as it ends, minutes
     reserved : start of each job that waits with a reservation, minutes
-    free : idle nodes as it ends
     """
 
     now: float
     queue: list[str]
     running: dict[str, float] = field(default_factory=dict)
     reserved: dict[str, float] = field(default_factory=dict)
-    free: int = 0
 
 
 class Watched:
@@ -46,7 +44,6 @@ class Watched:
         self.scheduler.schedule(_Reserving(view, seen.reserved))
         seen.running = {job["name"]: job.planned_end / MINUTE for job in view.running}
         seen.reserved = {name: at for name, at in seen.reserved.items() if name not in seen.running}
-        seen.free = sum(view.free.values())
         self.passes.append(seen)
 
 

@@ -11,14 +11,13 @@ from scheduler_sim.metrics.slices import NOT_KNOWN, SLICES
 from scheduler_sim.metrics.statistics import summary
 from scheduler_sim.report.module_view import ints
 from scheduler_sim.result.columns import NEVER, TOTAL
+from scheduler_sim.units import HOUR
 
 if TYPE_CHECKING:
     from scheduler_sim.result.result import Result
 
 MOST = 12
 """Partitions, modules or users with a row of their own."""
-
-HOUR = 3600
 
 
 def by_class(result: Result, what: str) -> pd.DataFrame:

@@ -6,13 +6,13 @@ import numpy as np
 
 from scheduler_sim.arrays import Floats, Ints
 from scheduler_sim.report.wording import span_text
+from scheduler_sim.units import DAY, HOUR, MINUTE
 
 COLUMNS = 200
 """Columns of time at most: each is some pixels wide, so that no line in the picture is a hair."""
 
-HOUR, DAY = 3600, 86400
 WIDTHS = (
-    *(60, 300, 900, 1800, HOUR, 3 * HOUR, 6 * HOUR, 12 * HOUR),
+    *(MINUTE, 5 * MINUTE, 15 * MINUTE, 30 * MINUTE, HOUR, 3 * HOUR, 6 * HOUR, 12 * HOUR),
     *(DAY, 2 * DAY, 7 * DAY, 14 * DAY, 28 * DAY),
 )
 """Widths of a column that people know, s."""

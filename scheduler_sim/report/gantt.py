@@ -96,11 +96,8 @@ def gantt(result: Result, colour: str = "wait", span: Span | None = None) -> Fig
         time_axis(panels[-1], first, last, zero=whole[0], unix_start=unix_start(result))
         by_row = [name for name in names if not bars[name].many]
         lines = notes(rows_in_words(result.manifest, by_row), [bars[name] for name in names], last - first)
-        lines += (
-            [f"Not drawn: {count(left, 'module')} on which less ran."]
-            if (left := len(bars) - len(names))
-            else []
-        )
+        if left := len(bars) - len(names):
+            lines = [*lines, f"Not drawn: {count(left, 'module')} on which less ran."]
         on_nodes = any(reserved[name] for name in placed)
         lines += left_out(result.manifest)
         legend(figure, colours, [*_patterns(held), *([BAND] if on_nodes else [])], lines)

@@ -11,12 +11,12 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from scheduler_sim.report.look import GREY
 from scheduler_sim.report.wording import date
+from scheduler_sim.units import DAY, HOUR, MINUTE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
 
-DAY = 86400
 BELOW = 20
 """Points from the axis of dates down to that of time since the first submission."""
 
@@ -76,7 +76,7 @@ def _dates(axis: Axis, first: int, last: int, unix_start: int) -> None:
 
 def time_unit(seconds: int) -> tuple[str, int]:
     """Return the unit of a time axis that spans ``seconds``, and its length in seconds."""
-    for name, size in (("days", DAY), ("hours", 3600), ("minutes", 60)):
+    for name, size in (("days", DAY), ("hours", HOUR), ("minutes", MINUTE)):
         if seconds >= 3 * size:
             return name, size
     return "seconds", 1

@@ -81,14 +81,11 @@ function front({ axes, spans, points }) {
     };
   };
   plot.fit();
-  const away = (one, x, y) => Math.hypot(across.scaled(one.x) - across.scaled(x), up.scaled(one.y) - up.scaled(y));
-  plot.on_event("mousemove", ({ x, y }) => {
-    const near = x === null ? null : points.reduce((best, one) => (away(one, x, y) < away(best, x, y) ? one : best));
-    const text = near && away(near, x, y) < 0.04 ? `${near.name}: ${near.x.toPrecision(4)}, ${near.y.toPrecision(4)}` : "";
-    tooltip.textContent = text;
-    tooltip.hidden = text === "";
+  hover(plot, (x, y) => {
+    const away = (one) => Math.hypot(across.scaled(one.x) - across.scaled(1000 * x), up.scaled(one.y) - up.scaled(y));
+    const near = points.reduce((best, one) => (away(one) < away(best) ? one : best));
+    return away(near) < 0.04 ? `${near.name}: ${near.x.toPrecision(4)}, ${near.y.toPrecision(4)}` : "";
   });
-  plot.on_event("mouseleave", () => (tooltip.hidden = true));
 }
 
 // Where each label stands beside its mark, so that none covers another; one that has no room is left out.
