@@ -4,6 +4,7 @@
 #                and twice as many random cases
 # make test-all  all of it: every small case compiled, too, and eight times as many random ones
 # make docs      the documentation as a site, in site/; a warning is an error
+# make pages     the pages of docs/reference/ that follow from the tables of keys and fields, and the schemas, anew
 # make samples   the sample traces anew, from their recipes
 #
 # All create a virtual environment in .venv and install into it what they need.
@@ -19,7 +20,7 @@ WORKERS ?= 2
 unexport PYTHONDONTWRITEBYTECODE
 
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-long test-all docs samples clean
+.PHONY: help demo test test-long test-all docs pages samples clean
 
 help:
 	@sed -n -e 's/^# make /make /p' -e 's/^#                /               /p' Makefile
@@ -48,6 +49,21 @@ test-all: $(VENV)/ready-dev
 
 docs: $(VENV)/ready-dev
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+
+# Whole pages, each as PAGE=MODULE that prints it, and those with tables between marks, whose module fills them.
+PRINTED := recipe=generation.keys_page facility=energy.facility_page power=energy.keys_page result=result.reference \
+  profile=scaling.keys_page fields=workload.fields_page source-columns=loaders.sources_page \
+  study=study.keys_page applications=applications.keys_page
+FILLED := metrics=metrics.page statistics=metrics.page policy=policy.page slurm=policy.slurm_page messages=messages.keys_page
+SCHEMAS := $(basename $(notdir $(wildcard configs/schemas/*.json)))
+
+pages: $(VENV)/ready
+	@set -e; for pair in $(PRINTED); do \
+	  $(BIN)/python -m scheduler_sim.$${pair#*=} > page.new; mv page.new docs/reference/$${pair%=*}.md; done
+	@set -e; for pair in $(FILLED); do \
+	  $(BIN)/python -m scheduler_sim.$${pair#*=} docs/reference/$${pair%=*}.md; done
+	@set -e; for kind in $(SCHEMAS); do \
+	  $(BIN)/scheduler-sim schema $$kind > page.new; mv page.new configs/schemas/$$kind.json; done
 
 samples: $(VENV)/ready
 	$(BIN)/scheduler-sim generate workloads/sample-1000.yaml --out workloads/sample-1000.swf
