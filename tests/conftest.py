@@ -53,16 +53,25 @@ def pytest_collection_finish() -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Iterator[object]:
-    """Run what is marked ``interpreted`` in plain Python, but if it is ``long``, or everything is run."""
-    compiled = settings.default.max_examples >= EXAMPLES["all"] or any(
-        item.get_closest_marker(name) for name in ("compiled", "long")
-    )
-    if compiled or not item.get_closest_marker("interpreted"):
+    """Run in plain Python what is to be, see ``is_plain``."""
+    if not is_plain(item):
         return (yield)
     from tests.engine.interpreted import interpreted
 
     with interpreted():
         return (yield)
+
+
+def is_plain(item: pytest.Item) -> bool:
+    """Whether a test runs in plain Python: where it is marked ``interpreted``, but in the profile of all.
+
+    What is ``long`` has to be marked itself: the mark of its module is for the short ones.
+    """
+    if settings.default.max_examples >= EXAMPLES["all"] or item.get_closest_marker("compiled"):
+        return False
+    if item.get_closest_marker("long"):
+        return any(mark.name == "interpreted" for mark in item.own_markers)
+    return item.get_closest_marker("interpreted") is not None
 
 
 def run_interpreted(code: str, folder: Path) -> None:

@@ -16,6 +16,7 @@ from scheduler_sim.generation.merge import BaseTrace
 from scheduler_sim.generation.scenarios import SCENARIOS, columns_of, hand_over
 from scheduler_sim.generation.shapes import chain
 from scheduler_sim.generation.workflows import Workflows
+from tests.conftest import run_interpreted
 
 COMMITTED = ROOT / "analysis"
 EXTENSION = (("extension_percent", 20),)
@@ -23,12 +24,13 @@ EXTENSION = (("extension_percent", 20),)
 
 @pytest.fixture(scope="module")
 def small(tmp_path_factory):
-    """Two seeds of 40 jobs a module, on one process and on two."""
+    """Two seeds of 12 jobs a module in plain Python, on one process and on two."""
     folders = {}
     for workers in (1, 2):
         folders[workers] = tmp_path_factory.mktemp(f"workers-{workers}")
-        given = ["--seeds", "2", "--seeds-beyond", "2", "--jobs", "40", "--workers", str(workers)]
-        assert main([*given, "--out", str(folders[workers])]) == 0
+        given = ["--seeds", "2", "--seeds-beyond", "2", "--jobs", "12", "--workers", str(workers), "--out"]
+        code = f"import sys; from {main.__module__} import main; sys.exit(main([*{given}, sys.argv[1]]))"
+        run_interpreted(code, folders[workers])
     return folders
 
 

@@ -66,6 +66,7 @@ def test_run_takes_the_system_and_says_what_is_left_out(cli, conf, trace):
     assert cli("run", conf, trace((0, 50, 4, 60)), "--quiet").err == ""
 
 
+@pytest.mark.interpreted
 def test_partitions_of_part_of_a_module_run_under_every_policy(cli, tmp_path, trace):
     sets = "[{name: old, nodes: 2}, {name: new, nodes: 2}]"
     machine = tmp_path / "parts.yaml"

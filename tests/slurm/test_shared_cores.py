@@ -239,10 +239,9 @@ def operated(sim: Simulation) -> Iterator[Any]:
 
 @pytest.mark.long
 @pytest.mark.skipif(not COMPILED, reason="the compiler is off")
-@pytest.mark.parametrize("sharing", ["FORCE:3", "YES:2"])
-def test_compiled_and_interpreted_agree(sharing: str) -> None:
+def test_compiled_and_interpreted_agree() -> None:
     """Nodes of 80 cores, so that their bits take two words."""
-    site = system(sharing, "FORCE:1", nodes=12, cores_per_node=80, sockets=2, memory_gb=64)
+    site = system("FORCE:3", "FORCE:1", nodes=12, cores_per_node=80, sockets=2, memory_gb=64)
     compiled = simulate(site, crowd(), "slurm")
     compiled.check()
     assert compiled.timeline["cores_busy"].max() > 12 * 80

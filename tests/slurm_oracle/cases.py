@@ -12,9 +12,6 @@ import re
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Any
-
-import pytest
 
 from tests.conftest import SHARED
 from tests.slurm_oracle.database import Accounts, QosPriorities, accounts_of, limits_as_keys, qos_of
@@ -74,17 +71,6 @@ def read_json(path: Path) -> dict:
 def case_names() -> list[str]:
     """Those of the first set."""
     return sorted(path.name.removesuffix(".json.gz") for path in (DATA / "in").glob("*.json.gz"))
-
-
-def marked(name: str) -> Any:
-    """A case as a parameter of a test: in plain Python what has compiled code of its own.
-
-    That is dependencies, het jobs, fair share by accounts, and nodes that jobs share, which have a loader of
-    their own.
-    """
-    shared, fair = name.lstrip("H")[0] == "S", name.lstrip("H")[0] == "F"
-    apart = shared or fair or any("het" in job or job.get("deps") for job in load_case(name).jobs)
-    return pytest.param(name, marks=pytest.mark.interpreted) if apart else name
 
 
 @cache

@@ -6,8 +6,10 @@ import pytest
 
 from tests.conftest import ROOT, needs_shared
 from tests.slurm_oracle.agreement import SIMULATED, case_named, recorded_names, recorded_row, simulated_row
-from tests.slurm_oracle.cases import DATA, marked
+from tests.slurm_oracle.cases import DATA
 from tests.slurm_oracle.second_set import CLAIMED, MISSED, PREEMPTING, RESERVING, names_2
+
+pytestmark = pytest.mark.interpreted
 
 PAGE = (ROOT / "docs" / "slurm-agreement.md").read_text(encoding="utf-8")
 RECORDED = [*recorded_names(), *CLAIMED] if DATA.is_dir() else []
@@ -15,7 +17,7 @@ RENEW = "run: python -m tests.slurm_oracle.agreement docs/slurm-agreement.md"
 
 
 @needs_shared
-@pytest.mark.parametrize("name", [marked(name) for name in RECORDED])
+@pytest.mark.parametrize("name", RECORDED)
 def test_recorded_cases_are_met_as_the_page_says(name: str) -> None:
     row = recorded_row(case_named(name))
     assert row.endswith("| **no** |" if name in MISSED else "| yes |"), row

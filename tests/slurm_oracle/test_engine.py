@@ -10,20 +10,23 @@ import pytest
 from scheduler_sim.policy.slurm_keys import LATENCIES
 from tests.conftest import needs_shared
 from tests.slurm_oracle.agreement import CYCLE_S, SIMULATED, play_simulated
-from tests.slurm_oracle.cases import DATA, case_names, load_case, load_simulated, marked, read_json
+from tests.slurm_oracle.cases import DATA, case_names, load_case, load_simulated, read_json
 from tests.slurm_oracle.engine import DAEMON_START, play_engine
 from tests.slurm_oracle.figures import mean_waits, start_gaps
 from tests.slurm_oracle.plain import play_plain
+
+pytestmark = pytest.mark.interpreted
 
 RECORDED = case_names() if DATA.is_dir() else []
 PLAIN = [
     name for name in RECORDED if name != "E43_het_same_part"
 ]  # there limits are overrun beside one another
+LATER = pytest.param("backfill", marks=[pytest.mark.long, pytest.mark.interpreted])
 
 
 @needs_shared
-@pytest.mark.parametrize("first", ["main", pytest.param("backfill", marks=pytest.mark.long)])
-@pytest.mark.parametrize("name", [marked(name) for name in RECORDED])
+@pytest.mark.parametrize("first", ["main", LATER])
+@pytest.mark.parametrize("name", RECORDED)
 def test_idle_passes_change_nothing(name: str, first: str) -> None:
     case = load_case(name)
     for run in case.runs:
@@ -33,7 +36,7 @@ def test_idle_passes_change_nothing(name: str, first: str) -> None:
 
 @needs_shared
 @pytest.mark.parametrize("first", ["main", "backfill"])
-@pytest.mark.parametrize("name", [marked(name) for name in PLAIN])
+@pytest.mark.parametrize("name", PLAIN)
 def test_the_engine_is_the_plain_model(name: str, first: str) -> None:
     case = load_case(name)
     for run in case.runs:

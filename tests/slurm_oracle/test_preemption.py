@@ -40,6 +40,7 @@ def test_the_engine_on_those_made_by_hand(name: str) -> None:
 
 @needs_shared
 @pytest.mark.long
+@pytest.mark.interpreted
 @pytest.mark.parametrize("name", RANDOM)
 def test_the_engine_on_random_ones(name: str) -> None:
     """It comes near each of the recordings, with one of the phases."""
