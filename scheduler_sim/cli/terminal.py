@@ -7,15 +7,27 @@ import signal
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from threading import Lock, Timer, current_thread, main_thread
+from shutil import get_terminal_size
+from threading import Event, Lock, Thread, current_thread, main_thread
 from time import monotonic
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 if TYPE_CHECKING:
-    from rich.progress import Progress
+    from tqdm import tqdm
 
 PATIENCE_S = 2.0
 """How long a step may take before its progress is shown."""
+
+BETWEEN_S = 0.1
+"""How long a drawn bar stands at least."""
+
+SECOND = 1.0
+
+WIDEST = 100
+"""Columns that a line of progress takes at most."""
+
+LOOKS = "{desc} {bar} {elapsed}{postfix}"
+"""A line of progress, in the words of tqdm."""
 
 STOPS = signal.SIGINT, signal.SIGTERM
 """The signals that end a command by an exception, wherever the main thread is."""
@@ -47,21 +59,20 @@ def red(text: str) -> str:
 class Step:
     """One part of a command that may take long; call it with how far it has come.
 
-    It appears once it has taken longer than two seconds. A timer sees to that where nobody calls;
+    It appears once it has taken longer than two seconds. A thread sees to that where nobody calls;
     where the compiled core is at work, other threads hardly get a turn, so the caller does it.
     """
 
     def __init__(self, title: str, *, shown: bool) -> None:
         self.title = title
         self._shown = shown
-        self._begin = monotonic()
-        self._done: tuple[int, int] | None = None
-        self._bar: Progress | None = None
+        self._begin = self._drawn = monotonic()
+        self._done: tuple[int, int | None] = 0, None
+        self._bar: tqdm[NoReturn] | None = None
         self._lock = Lock()
-        self._timer = Timer(PATIENCE_S, self._appear)
-        self._timer.daemon = True
+        self._over = Event()
         if shown:
-            self._timer.start()
+            Thread(target=self._watch, daemon=True).start()
 
     @property
     def progress(self) -> Step | None:
@@ -71,38 +82,36 @@ class Step:
     def __call__(self, done: int, total: int) -> None:
         """Tell that ``done`` of ``total`` components are through."""
         self._done = done, total
-        if not self._shown or monotonic() - self._begin < PATIENCE_S:
-            return
-        self._appear()
-        if self._bar is not None:
-            with _drawn_whole():
-                self._bar.update(
-                    self._bar.task_ids[0],
-                    completed=done,
-                    total=total,
-                    count=self._count(done, total),
-                    refresh=True,
-                )
+        now = monotonic()
+        if self._shown and now - self._begin >= PATIENCE_S and now - self._drawn >= BETWEEN_S:
+            self._draw()
 
-    def _appear(self) -> None:
-        from rich.console import Console
-        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+    def _watch(self) -> None:
+        wait = PATIENCE_S
+        while not self._over.wait(wait):
+            self._draw()
+            wait = SECOND
 
+    def _draw(self) -> None:
         with _drawn_whole(), self._lock:
-            if not self._shown or self._bar is not None:
+            if self._over.is_set():
                 return
-            columns = (
-                TextColumn("{task.description}", markup=False),
-                BarColumn(),
-                TextColumn("{task.fields[count]}"),
-                TimeElapsedColumn(),
-            )
-            progress = Progress(*columns, console=Console(stderr=True), transient=True)
-            done, total = self._done or (0, None)
-            progress.add_task(self.title, completed=done, total=total, count=self._count(done, total))
-            progress.tasks[0].start_time = self._begin
-            progress.start()
-            self._bar = progress
+            if self._bar is None:
+                self._bar = self._empty_bar()
+            self._drawn = monotonic()
+            self._bar.n, self._bar.total = self._done
+            self._bar.ncols = min(get_terminal_size().columns - 1, WIDEST)
+            self._bar.set_postfix_str(self._count(*self._done), refresh=False)
+            self._bar.refresh()
+
+    def _empty_bar(self) -> tqdm[NoReturn]:
+        from tqdm import tqdm
+
+        tqdm.monitor_interval = 0  # bars are drawn here alone: no thread that watches, no lock for processes
+        tqdm.set_lock(Lock())
+        bar: tqdm[NoReturn] = tqdm(desc=self.title, bar_format=LOOKS, leave=False, nrows=2, delay=1)
+        bar.start_t -= monotonic() - self._begin
+        return bar
 
     def _count(self, done: int, total: int | None) -> str:
         """Say how far it is, and how long the rest takes at the same pace."""
@@ -114,11 +123,10 @@ class Step:
 
     def end(self) -> None:
         """Take it off the terminal."""
-        self._timer.cancel()
         with _drawn_whole(), self._lock:
-            self._shown = False
+            self._over.set()
             if self._bar is not None:
-                self._bar.stop()
+                self._bar.close()
 
 
 @contextmanager

@@ -17,6 +17,7 @@ from unittest.mock import Mock
 
 import numpy as np
 import pytest
+from tqdm import tqdm
 
 from scheduler_sim import Result, __version__
 from scheduler_sim.cli import inspect as inspect_command
@@ -94,20 +95,20 @@ def test_ctrl_c_during_a_long_run(compiled, long_trace, tmp_path, older):
 
 
 def test_ctrl_c_while_the_progress_is_drawn(cli, monkeypatch):
-    """The bar takes stderr over while it is there: it gives it back, and the last word is heard."""
-    from rich.console import Console
-    from rich.file_proxy import FileProxy
+    """The line is drawn whole and taken off, and the last word is heard."""
+    drawn, refresh = [], tqdm.refresh
 
-    leave = Console.__exit__
-
-    def interrupted(console, *reason):
-        if isinstance(sys.stderr, FileProxy):
+    def interrupted(bar):
+        drawn.append(bar.n)
+        if bar.n:
             signal.raise_signal(signal.SIGINT)
-        leave(console, *reason)
+        refresh(bar)
+        drawn.append("whole")
 
-    monkeypatch.setattr(Console, "__exit__", interrupted)
+    monkeypatch.setattr(tqdm, "refresh", interrupted)
     monkeypatch.setattr(terminal, "PATIENCE_S", 0)
-    monkeypatch.setattr(terminal, "Timer", lambda *_: Mock())  # the main thread draws
+    monkeypatch.setattr(terminal, "BETWEEN_S", 0)
+    monkeypatch.setattr(terminal, "Thread", lambda **_: Mock())  # the main thread draws
     monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
     before = signal.signal(
         signal.SIGINT, signal.default_int_handler
@@ -116,6 +117,8 @@ def test_ctrl_c_while_the_progress_is_drawn(cli, monkeypatch):
         ended = cli("run", CLUSTER, SAMPLE, "--policy", "fcfs")
     finally:
         signal.signal(signal.SIGINT, before)
+    assert drawn[-1] == "whole"
+    assert any(count for count in drawn if count != "whole")
     assert ended.code == 130
     assert ended.err.endswith("scheduler-sim: interrupted: nothing was written\n")
 
@@ -301,7 +304,7 @@ def loaded_by(*arguments):
     return {name.split(".")[0] for name in modules_of(*arguments)}
 
 
-HEAVY = {"numpy", "pandas", "numba", "llvmlite", "pyarrow", "matplotlib", "rich", "pydantic", "scipy"}
+HEAVY = {"numpy", "pandas", "numba", "llvmlite", "pyarrow", "matplotlib", "tqdm", "pydantic", "scipy"}
 
 
 def test_help_loads_nothing_heavy():
@@ -310,7 +313,7 @@ def test_help_loads_nothing_heavy():
 
 
 def test_commands_load_what_they_use():
-    assert not loaded_by("inspect", SAMPLE) & {"matplotlib", "rich", "scipy", "numba"}
+    assert not loaded_by("inspect", SAMPLE) & {"matplotlib", "tqdm", "scipy", "numba"}
 
 
 OTHERS = tuple(
@@ -329,5 +332,5 @@ def test_a_run_loads_what_it_needs(tmp_path):
     command = ("run", CLUSTER, SAMPLE, "--policy", "easy", "--out", tmp_path / "result", "--force")
     modules_of(*command)
     loaded = modules_of(*command)
-    assert not {name.split(".")[0] for name in loaded} & {"numba", "scipy", "matplotlib", "rich", "bokeh"}
+    assert not {name.split(".")[0] for name in loaded} & {"numba", "scipy", "matplotlib", "tqdm", "bokeh"}
     assert not [name for name in loaded if name.startswith(OTHERS)]
