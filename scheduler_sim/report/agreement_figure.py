@@ -14,8 +14,8 @@ from scheduler_sim.metrics.agreement.use import Use, use_of
 from scheduler_sim.metrics.agreement.waits import Distance, Waits, waits_of
 from scheduler_sim.report.agreement_words import difference
 from scheduler_sim.report.distributions import FIRST_SECOND, steps_of, time_marks
-from scheduler_sim.report.figures import unix_start
 from scheduler_sim.report.look import COLOURS, DASHES, Picture, blank, look
+from scheduler_sim.report.module_view import unix_start
 from scheduler_sim.report.time_axis import time_axis
 from scheduler_sim.report.wording import count, span_text
 from scheduler_sim.units import DAY, HOUR
@@ -132,7 +132,7 @@ def _in_use(panel: Axes, result: Result, use: Use) -> None:
         means = np.add.reduceat(values * length, slices) / np.add.reduceat(length, slices)
         panel.stairs(means, edges, baseline=None, **pen)
     first, last = int(edges[0]), int(edges[-1])
-    time_axis(panel, first, last, unix_start=unix_start(result))
+    time_axis(panel, first, last, unix_start=unix_start(result.manifest))
     panel.set_ylim(0, 1.05 * max(1.0, float(max(use.recorded.max(), use.simulated.max()))))
     panel.set_yticks([0, 0.25, 0.5, 0.75, 1], ["0 %", "25 %", "50 %", "75 %", "100 %"])
     recorded, simulated = use.mean()

@@ -31,9 +31,10 @@ def by_class(result: Result, what: str) -> pd.DataFrame:
 
     Returns
     -------
-    One row a class that has components. Columns: components; node_hours (nodes · run time); energy_j, NaN
-    without a model of it; utilization, its share of all node time, NaN where that is not known; and
-    wait_mean, wait_median, wait_p90, wait_p99 (s) of those that ran, NaN where none did.
+    One row a class that has components. Columns: classes, how many it stands for; components; node_hours
+    (nodes · run time); energy_j, NaN without a model of it; utilization, its share of all node time, NaN
+    where that is not known; and wait_mean, wait_median, wait_p90, wait_p99 (s) of those that ran, NaN where
+    none did.
     """
     table = result.components
     classes = SLICES[what](table)
@@ -41,8 +42,9 @@ def by_class(result: Result, what: str) -> pd.DataFrame:
     ran = start != NEVER
     seconds = np.where(ran, ints(table, "nodes") * (end - start), 0)
     code, names = np.asarray(classes.codes, dtype=np.int64), [str(name) for name in classes.categories]
+    together = 1
     if not classes.ordered:
-        code, names = _largest(code, names, seconds)
+        code, names, together = _largest(code, names, seconds)
     used = (result.metrics.get("utilization") or {}).get(TOTAL)
     joules = table["energy_j"].to_numpy(dtype=np.float64)
     if np.isfinite(joules).any():
@@ -55,6 +57,8 @@ def by_class(result: Result, what: str) -> pd.DataFrame:
         },
         index=pd.Index(names, name=what),
     )
+    found.insert(0, "classes", 1)
+    found.iloc[-1:, 0] = together
     work = found["node_hours"].sum()
     found["utilization"] = found["node_hours"] * (used / work if used is not None and work else np.nan)
     waits = [summary((start - submit)[ran & (code == one)]) for one in range(len(names))]
@@ -76,12 +80,15 @@ def _several(classes: pd.Categorical) -> bool:
     return len(known) > 1
 
 
-def _largest(code: np.ndarray, names: list[str], seconds: np.ndarray) -> tuple[np.ndarray, list[str]]:
-    """Number classes by node-seconds, the most first, and give those beyond ``MOST`` one number."""
+def _largest(code: np.ndarray, names: list[str], seconds: np.ndarray) -> tuple[np.ndarray, list[str], int]:
+    """Number classes by node-seconds, the most first, and give those beyond ``MOST`` one number.
+
+    Also return how many the last number stands for.
+    """
     used = np.bincount(code, seconds, minlength=len(names))
     order = np.argsort(-used, kind="stable")
     kept = order if len(order) <= MOST + 1 else order[:MOST]
     place = np.full(len(names), len(kept), dtype=np.int64)
     place[kept] = np.arange(len(kept))
-    others = [f"{len(order) - len(kept):,} others"] if len(kept) < len(order) else []
-    return place[code], [*(names[i] for i in kept), *others]
+    own, others = [names[i] for i in kept], len(order) - len(kept)
+    return place[code], [*own, *([f"{others:,} others"] if others else [])], max(others, 1)

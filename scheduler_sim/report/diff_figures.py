@@ -11,10 +11,10 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from scheduler_sim.report.colouring import Colouring
 from scheduler_sim.report.distributions import FIRST_SECOND, steps_of, time_marks
-from scheduler_sim.report.figures import run_span, unix_start
+from scheduler_sim.report.figures import run_span
 from scheduler_sim.report.gantt import checked_span, legend, most_used, notes, panel_heights
 from scheduler_sim.report.look import blank, look
-from scheduler_sim.report.module_view import ints, rows_in_words
+from scheduler_sim.report.module_view import ints, rows_in_words, unix_start
 from scheduler_sim.report.node_panel import Bars, draw_nodes, module_bars, node_axis
 from scheduler_sim.report.schedule_diff import ScheduleDiff
 from scheduler_sim.report.time_axis import time_axis
@@ -81,7 +81,7 @@ def diff_figure(diff: ScheduleDiff, span: Span | None = None) -> Figure:
             own = bars[side][module]
             node_axis(panel, own.capacity)
             panel.set_title(f"{names[side]}: {plain(module)}, {count(own.capacity, 'node')}")
-        time_axis(panels[-1], first, last, zero=whole[0], unix_start=unix_start(diff.before))
+        time_axis(panels[-1], first, last, zero=whole[0], unix_start=unix_start(diff.before.manifest))
         colourings = [_colouring(code) for code in codes]
         by_row = dict.fromkeys(module for side, module in rows if not bars[side][module].many)
         drawn = [bars[side][module] for side, module in rows]

@@ -18,7 +18,7 @@ from scheduler_sim.policy.order import MOVING
 from scheduler_sim.report import reserved_wait, slurm_words
 from scheduler_sim.report.explanation import Dependency, Explanation, Phase, Request, Shortage, Times, Wait
 from scheduler_sim.report.fronts import MOST_LOOKS
-from scheduler_sim.report.module_view import ModuleView, ints, module_sizes
+from scheduler_sim.report.module_view import ModuleView, ints, module_sizes, unix_start
 from scheduler_sim.report.replay import MULTIFACTOR, TIERS, TOP, Replay, Rules
 from scheduler_sim.report.reserved_reasons import REFUSED, reserved_seconds
 from scheduler_sim.report.shared_wait import shared_wait, told_apart
@@ -65,7 +65,7 @@ def explain(result: Result, component_id: int | str) -> Explanation:
             end=int(facts["end_time"]),
             waited_until=until,
             origin=int(ints(table, "submit_time").min()),
-            unix_start=_unix_start(result.manifest),
+            unix_start=unix_start(result.manifest),
             suspended=int(facts.get("suspended_time", 0)),
         ),
         state=str(facts["state"]),
@@ -258,11 +258,6 @@ def _request(facts: Mapping[str, Any], sizes: Mapping[str, int]) -> Request:
         nodes=int(facts["nodes"]),
         time_limit=int(facts["time_limit"]),
     )
-
-
-def _unix_start(manifest: Mapping[str, Any]) -> int | None:
-    stated = (manifest.get("trace") or {}).get("unix_start_time")
-    return int(stated) if isinstance(stated, int) and stated > 0 else None
 
 
 def _waited_until(result: Result, facts: Mapping[str, Any]) -> int:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from scheduler_sim.report.envelope import Envelope, envelope, means
 from scheduler_sim.report.look import COLOURS, GREY, HATCHES, blank, look, save_png
-from scheduler_sim.report.module_view import ints, module_sizes
+from scheduler_sim.report.module_view import ints, module_sizes, unix_start
 from scheduler_sim.report.time_axis import time_axis
 from scheduler_sim.report.wording import count, plain, short, span_text
 from scheduler_sim.result.columns import TOTAL, rows_named
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from scheduler_sim.result.result import Result
 
-__all__ = ["headline", "overview", "run_span", "save_png", "unix_start"]
+__all__ = ["headline", "overview", "run_span", "save_png"]
 
 Array = NDArray[Any]
 
@@ -61,7 +61,7 @@ def overview(result: Result) -> Figure:
         pictures.append(_queue(panels[-1], result, names, "queue_nodes", span))
         for panel in panels:
             finish(panel)
-        time_axis(panels[-1], *span, unix_start=unix_start(result))
+        time_axis(panels[-1], *span, unix_start=unix_start(result.manifest))
         exact = all(picture.exact for picture in pictures)
         figure.legend(
             handles=_keys(names, bool(ints(result.timeline, "nodes_down").any()), exact, span[1] - span[0]),
@@ -173,12 +173,6 @@ def finish(panel: Axes) -> None:
     """Count the y axis in whole numbers."""
     panel.yaxis.set_major_locator(MaxNLocator(nbins=5, steps=[1, 2, 2.5, 5, 10], integer=True))
     panel.yaxis.set_major_formatter(FuncFormatter(lambda y, _: f"{y:,.0f}"))
-
-
-def unix_start(result: Result) -> int | None:
-    """Return the Unix time at which the trace's clock is 0 (s), where the trace states it."""
-    stated = (result.manifest.get("trace") or {}).get("unix_start_time")
-    return stated if isinstance(stated, int) else None
 
 
 def _keys(names: list[str], any_down: bool, exact: bool, seconds: int) -> list[Any]:

@@ -12,9 +12,9 @@ from matplotlib.patches import Patch
 from scheduler_sim.errors import InputError
 from scheduler_sim.report.class_nodes import column_width, width_words
 from scheduler_sim.report.colouring import Colouring, colouring
-from scheduler_sim.report.figures import headline, run_span, unix_start
+from scheduler_sim.report.figures import headline, run_span
 from scheduler_sim.report.look import blank, look
-from scheduler_sim.report.module_view import ints, module_sizes, rows_in_words
+from scheduler_sim.report.module_view import ints, module_sizes, rows_in_words, unix_start
 from scheduler_sim.report.node_panel import (
     BAND,
     Bars,
@@ -93,7 +93,7 @@ def gantt(result: Result, colour: str = "wait", span: Span | None = None) -> Fig
                 node_axis(panel, bars[name].capacity)
             if above or not held[name]:
                 panel.set_title(module_title(result, name, bars[name].capacity))
-        time_axis(panels[-1], first, last, zero=whole[0], unix_start=unix_start(result))
+        time_axis(panels[-1], first, last, zero=whole[0], unix_start=unix_start(result.manifest))
         by_row = [name for name in names if not bars[name].many]
         lines = notes(rows_in_words(result.manifest, by_row), [bars[name] for name in names], last - first)
         if left := len(bars) - len(names):

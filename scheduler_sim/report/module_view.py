@@ -41,6 +41,12 @@ def module_sizes(manifest: Mapping[str, Any]) -> dict[str, int]:
     return {str(entry["name"]): int(entry["nodes"]) for entry in modules}
 
 
+def unix_start(manifest: Mapping[str, Any]) -> int | None:
+    """Return the Unix time at which the trace's clock is 0 (s); None where none after 1970 is stated."""
+    stated = (manifest.get("trace") or {}).get("unix_start_time")
+    return stated if isinstance(stated, int) and stated > 0 else None
+
+
 def shared_modules(manifest: Mapping[str, Any]) -> set[str]:
     """Return the modules whose nodes jobs share."""
     described = (manifest.get("system") or {}).get("modules") or []

@@ -19,11 +19,10 @@ from scheduler_sim.report.figures import (
     run_span,
     tones,
     trend,
-    unix_start,
 )
 from scheduler_sim.report.look import COLOURS, blank, look
 from scheduler_sim.report.module_use import UNITS, WORDS, Resource, resources, stranded_in_words
-from scheduler_sim.report.module_view import module_sizes
+from scheduler_sim.report.module_view import module_sizes, unix_start
 from scheduler_sim.report.time_axis import time_axis
 from scheduler_sim.report.wording import plain
 from scheduler_sim.result.columns import TOTAL
@@ -58,7 +57,7 @@ def resource_figure(result: Result) -> Figure:
         pictures = [
             _panel(panel, one, (first, last), alone=alone) for panel, one in zip(panels, shown, strict=True)
         ]
-        time_axis(panels[-1], first, last, unix_start=unix_start(result))
+        time_axis(panels[-1], first, last, unix_start=unix_start(result.manifest))
         exact = all(picture.exact for picture in pictures)
         figure.legend(
             handles=[*_keys(), *([] if exact else tones(last - first))],

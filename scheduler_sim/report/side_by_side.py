@@ -9,10 +9,10 @@ import numpy as np
 
 from scheduler_sim.errors import InputError
 from scheduler_sim.report.colouring import colouring
-from scheduler_sim.report.figures import run_span, unix_start
+from scheduler_sim.report.figures import run_span
 from scheduler_sim.report.gantt import Span, checked_span, legend
 from scheduler_sim.report.look import Picture, blank, look
-from scheduler_sim.report.module_view import ints
+from scheduler_sim.report.module_view import ints, unix_start
 from scheduler_sim.report.node_panel import draw_nodes, module_bars, node_axis
 from scheduler_sim.report.time_axis import time_axis
 from scheduler_sim.report.wording import plain, span_text
@@ -48,7 +48,7 @@ def side_by_side(results: Mapping[str, Result], span: Span | None = None) -> Pic
         for panel, (name, result) in zip(panels, results.items(), strict=True):
             node_axis(panel, bars[name][0][1].capacity)
             panel.set_title(f"{plain(name)}: {_waits(result)}", fontweight="bold")
-        time_axis(panels[-1], first, last, zero=whole[0], unix_start=unix_start(first_result))
+        time_axis(panels[-1], first, last, zero=whole[0], unix_start=unix_start(first_result.manifest))
         legend(figure, colouring(first_result, "wait"), [], [])
         figure.draw_without_rendering()  # settles where each panel stands
         for panel, (name, result) in zip(panels, results.items(), strict=True):

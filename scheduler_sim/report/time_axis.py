@@ -39,7 +39,7 @@ def time_axis(
     """
     panel.set_xlim(first, last)
     zero = first if zero is None else zero
-    if unix_start is None or unix_start <= 0 or not date(unix_start + last):
+    if unix_start is None or not date(unix_start + last):
         _since(panel.xaxis, first, last, zero)
         return
     _dates(panel.xaxis, first, last, unix_start)

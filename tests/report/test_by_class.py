@@ -33,6 +33,7 @@ def test_of_many_users_those_that_used_most_and_the_others():
     assert found.index[-1] == "3 others"
     assert len(found) == MOST + 1
     assert found["components"].iloc[-1] == 3
+    assert found["classes"].tolist() == [1] * MOST + [3]
     assert found["node_hours"].iloc[-1] * 3600 == pytest.approx(60)
     assert ways(result) == ["user", "size"]
 

@@ -63,7 +63,7 @@ def _rows(found: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 def _part(what: str, found: pd.DataFrame) -> list[Markup]:
-    few = f": the {MOST} that used most, and the others" if "others" in str(found.index[-1]) else ""
+    few = f": the {MOST} that used most, and the others" if found["classes"].iloc[-1] > 1 else ""
     return [tag("h3", f"By {what}{few}"), _figure(what, found), _table(what, found)]
 
 
@@ -71,7 +71,7 @@ def _figure(what: str, found: pd.DataFrame) -> Markup:
     words = [
         "Bars: share of all node time. Points: mean wait; lines: from the median to what 90 % stayed below.",
     ]
-    named = found["wait_mean"][[not name.endswith(" others") for name in found.index]]
+    named = found["wait_mean"][found["classes"] == 1]
     if named.notna().any():
         words.append(f"Longest on average: {what} {plain(named.idxmax())}, {span_text(named.max())}.")
     name = f"by-{what}"

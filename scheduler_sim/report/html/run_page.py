@@ -34,7 +34,7 @@ from scheduler_sim.report.module_use import (
     shares_of_modules,
     stranded_in_words,
 )
-from scheduler_sim.report.module_view import ints, module_sizes, rows_in_words
+from scheduler_sim.report.module_view import ints, module_sizes, rows_in_words, unix_start
 from scheduler_sim.report.wording import count, date, doubts, duration, percent, plain
 from scheduler_sim.result.columns import TOTAL
 from scheduler_sim.result.documents import SPREAD
@@ -59,12 +59,12 @@ def run_page(result: Result) -> Page:
     first, last = _span(result)
     found = resources(result)
     parted = classes(result)
-    unix = (result.manifest.get("trace") or {}).get("unix_start_time")
+    unix = unix_start(result.manifest)
     data = {
         "kind": "run",
         "modules": [[plain(name), nodes] for name, nodes in module_sizes(result.manifest).items()],
         "span": [first, max(last, first + 1)],
-        "unix": unix + origin(result) if isinstance(unix, int) and unix > 0 else None,
+        "unix": None if unix is None else unix + origin(result),
         "policy": _policy(result.manifest),
         "reserved": reserved(result, first, last),
         "resources": described(result, found),
@@ -192,9 +192,8 @@ def _slices(result: Result) -> Iterator[Markup]:
 
 
 def _over_time(result: Result, found: Sequence[Resource], first: int, last: int) -> Child:
-    unix = (result.manifest.get("trace") or {}).get("unix_start_time")
-    dates = ""
-    if isinstance(unix, int) and unix > 0 and date(unix + last):
+    unix, dates = unix_start(result.manifest), ""
+    if unix is not None and date(unix + last):
         begin = unix + origin(result)
         dates = f" That is {date(begin + first)} to {date(begin + last)}."
     when = f"Time counts days and hours from the first submission to {duration(last)} after it.{dates}"
