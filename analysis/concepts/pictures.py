@@ -28,29 +28,24 @@ def fcfs() -> Drawing:
 
 def easy() -> Drawing:
     """One reservation, and who may start beside it."""
-    seen = cases.watched(*cases.BACKFILL, "Easy", 2)
-    result = simulate(*cases.BACKFILL, "easy")
-    known = plan(result, seen, 8, LONGEST_BELOW)
-    shadow_time = (seen.reserved["C"], "shadow time")
-    return Drawing(
-        [
-            Panel("EASY: the pass at minute 2", 8, known, [(2, "the pass"), shadow_time]),
-            Panel("EASY: the schedule", 8, schedule(result, 8, LONGEST_BELOW)),
-        ],
-        30,
-        (RAN, PLANNED, RESERVED),
-    )
+    return _backfilled("Easy", "EASY", shadow=True)
 
 
 def conservative() -> Drawing:
     """A plan for every job."""
-    seen = cases.watched(*cases.BACKFILL, "Conservative", 2)
-    result = simulate(*cases.BACKFILL, "conservative")
+    return _backfilled("Conservative", "Conservative")
+
+
+def _backfilled(name: str, title: str, *, shadow: bool = False) -> Drawing:
+    """What a pass plans, above what came of it; EASY has one reservation, at the shadow time."""
+    seen = cases.watched(*cases.BACKFILL, name, 2)
+    result = simulate(*cases.BACKFILL, name.lower())
     known = plan(result, seen, 8, LONGEST_BELOW)
+    lines = [(2, "the pass"), *([(seen.reserved["C"], "shadow time")] if shadow else [])]
     return Drawing(
         [
-            Panel("Conservative: the pass at minute 2", 8, known, [(2, "the pass")]),
-            Panel("Conservative: the schedule", 8, schedule(result, 8, LONGEST_BELOW)),
+            Panel(f"{title}: the pass at minute 2", 8, known, lines),
+            Panel(f"{title}: the schedule", 8, schedule(result, 8, LONGEST_BELOW)),
         ],
         30,
         (RAN, PLANNED, RESERVED),
