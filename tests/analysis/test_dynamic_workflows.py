@@ -24,11 +24,11 @@ EXTENSION = (("extension_percent", 20),)
 
 @pytest.fixture(scope="module")
 def small(tmp_path_factory):
-    """Two seeds of 12 jobs a module in plain Python, on one process and on two."""
+    """Two seeds of 16 jobs a module in plain Python, on one process and on two."""
     folders = {}
     for workers in (1, 2):
         folders[workers] = tmp_path_factory.mktemp(f"workers-{workers}")
-        given = ["--seeds", "2", "--seeds-beyond", "2", "--jobs", "12", "--workers", str(workers), "--out"]
+        given = ["--seeds", "2", "--seeds-beyond", "2", "--jobs", "16", "--workers", str(workers), "--out"]
         code = f"import sys; from {main.__module__} import main; sys.exit(main([*{given}, sys.argv[1]]))"
         run_interpreted(code, folders[workers])
     return folders
