@@ -33,12 +33,12 @@ class CheckpointKeys(Keys):
 
     interval: Interval = Field(
         default=DALY,
-        description="how long they work from one to the next: a time, or what is best by the failures of the"
-        " nodes they run on, by the formula of Daly or of Young",
+        description="time of work between two checkpoints: a time, or the best interval for the"
+        " failure rate of the nodes, by the formula of Daly or of Young",
     )
-    cost: Span = Field(description="how long it takes to write one")
+    cost: Span = Field(description="time to write a checkpoint")
     restart: Span | None = Field(
-        default=None, description="time to restart from one; by default as long as writing one"
+        default=None, description="time to restart from a checkpoint; by default as long as writing one"
     )
 
     @property

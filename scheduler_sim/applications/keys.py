@@ -33,25 +33,30 @@ SLOWER, SPEED = "slower", "speed"
 class TypeKeys(Keys):
     """One type of application."""
 
-    name: Name = Field(description="name in the application column of a trace; its number may be used, too")
+    name: Name = Field(
+        description="name in the application column of a trace; the number of the type, from 1, may"
+        " stand there, too"
+    )
     percent: Percent | None = Field(
         default=None,
-        description="percentage of the jobs that name no type; if no type has one, all jobs must name theirs",
+        description="percentage of the jobs that name no type; if no type has a percentage, every job"
+        " must name its type",
     )
     apps: list[Text] = Field(
-        default=[], description="other names for it in the application column of a trace"
+        default=[], description="other names of the type in the application column of a trace"
     )
     ratios: dict[Name, Positive] | None = Field(
         default=None,
-        description="speed on each module relative to the one with ratio 1; it cannot run on other modules",
+        description="speed on each module relative to the module with ratio 1; the type cannot run on"
+        " other modules",
     )
     profile: Any | None = Field(
         default=None,
-        description="instead of ratios: its scaling, the file of a [profile](profile.md) or its keys. With"
-        " neither, run times are the same everywhere",
+        description="instead of ratios: how the type scales, a [profile](profile.md) file or its"
+        " keys. With neither, run times are the same on all modules",
     )
     component: Name | None = Field(
-        default=None, description="for the profile of a modular application: which component it is"
+        default=None, description="component of the profile, if that is of a modular application"
     )
     edits: list[dict[str, Any]] = Field(
         default=[],
@@ -59,16 +64,16 @@ class TypeKeys(Keys):
     )
     problem_size: Positive | None = Field(
         default=None,
-        description="problem size of its jobs, for a profile that depends on it, instead of the profile's;"
-        " a column `problem_size` of the trace overrides it for each job",
+        description="problem size of the jobs, for a profile that depends on it, instead of the size"
+        " in the profile; a column `problem_size` of the trace overrides it for each job",
     )
     checkpoint: CheckpointKeys | None = Field(
-        default=None, description="how its jobs write checkpoints; by default they write none"
+        default=None, description="how jobs of the type write checkpoints; by default they write none"
     )
     spread: SpreadKeys | None = Field(
         default=None,
-        description="how much longer its jobs take when their nodes are far apart, on a system with a"
-        " [topology](system.md#topology); by default no longer",
+        description="increase of run times when the nodes of a job are far apart, on a system with a"
+        " [topology](system.md#topology); by default none",
     )
 
 
@@ -77,8 +82,8 @@ class TypesKeys(Keys):
 
     reference: Name = Field(
         default=OWN,
-        description="module to which run times and time limits of the trace refer; own: the first that a"
-        " component asks for",
+        description="module to which run times and time limits of the trace refer; own: the first"
+        " module that a component asks for",
     )
     below_one: Annotated[str, choice(SLOWER, SPEED)] = Field(
         default=SPEED,
@@ -92,31 +97,36 @@ class TypesKeys(Keys):
     )
     draw: Annotated[str, choice(*DRAWS)] = Field(
         default="hash",
-        description="how jobs that name no type get one. hash: by a hash of the component's number, which"
-        " does not depend on other jobs; sequence: random, in the order of the trace; quota: exactly the"
-        " shares, in random order",
+        description="how jobs that name no type get one. hash: by a hash of the component's number,"
+        " independent of other jobs; sequence: random, in the order of the trace; quota:"
+        " exactly in the given shares, in random order",
     )
     sizes: Annotated[str, choice(OFFERED, POWERS_OF_TWO, OWN)] = Field(
         default=OFFERED,
-        description="offered: a type with a profile is moldable, on all numbers of nodes that it offers;"
-        " powers_of_two: only on powers of two; own: it runs on as many as the trace says",
+        description="offered: a type with a profile is moldable, on every number of nodes that the"
+        " profile offers; powers_of_two: only on the powers of two of these; own: on the"
+        " number of nodes in the trace",
     )
     clocks: dict[Name, PositiveCount] = Field(
         default={},
-        description="clock of each module, kHz, for profiles that depend on it; by default the profile's",
+        description="clock of each module, kHz, for profiles that depend on it; by default that of"
+        " the profile",
     )
     floor: Annotated[float, between(0, 1)] | None = Field(
-        default=None, description="efficiency below which no size is offered, instead of that of the profiles"
+        default=None,
+        description="efficiency below which no size is offered, instead of the floor of each profile",
     )
-    named: Flag = Field(default=True, description="whether the application that a trace names is its type")
+    named: Flag = Field(
+        default=True, description="whether the application named in the trace determines the type of a job"
+    )
     types: list[TypeKeys] = Field(description="the types; their percentages sum to 100")
 
 
 class ConversionKeys(Keys):
     """How a request changes from the first module that a component asks for to another one."""
 
-    origin: Name = Field(description="the module of the request")
-    to: Name = Field(description="the module for which it is converted")
+    origin: Name = Field(description="module of the request")
+    to: Name = Field(description="module for which the request is converted")
     nodes: Positive = Field(
         default=1.0, description="factor for the nodes; the product is rounded down, to at least one"
     )
@@ -124,7 +134,7 @@ class ConversionKeys(Keys):
         default=1.0, description="factor for run time and time limit, in addition to any ratio"
     )
     time_of_one_node: Positive | None = Field(
-        default=None, description="instead of time, for requests of one node; by default the same"
+        default=None, description="the same for requests of one node; by default `time`"
     )
 
 
@@ -135,10 +145,12 @@ class ModelsKeys(Keys):
     description: Text = Field(default="", description="text for the reader")
     applications: TypesKeys | None = Field(default=None, description="run times by type and module")
     conversions: list[ConversionKeys] = Field(
-        default=[], description="requests by module; a pair that is not listed asks for the same"
+        default=[],
+        description="how requests change from one module to another; for a pair that is not listed"
+        " they stay the same",
     )
     energy: EnergyKeys | None = Field(
-        default=None, description="power and energy, and what is chosen by them"
+        default=None, description="power and energy, and choices that depend on them"
     )
 
 

@@ -282,8 +282,8 @@ def _jump() -> str:
         for ratio in (1.01, 0.99, 0.5)
     )
     return (
-        f"below_one: slower reads ratios below 1 so that run times jump there: of 1,000 s {', '.join(told)};"
-        " below_one: speed has no jump"
+        "below_one: slower makes run times jump at ratio 1: of 1,000 s,"
+        f" {', '.join(told)}; below_one: speed has no jump"
     )
 
 

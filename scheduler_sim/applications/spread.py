@@ -14,11 +14,14 @@ MEASURES = (LEAVES, GROUPS, HOPS)
 
 
 class SpreadKeys(Keys):
-    """How much longer jobs of a type take whose nodes lie apart."""
+    """How much longer jobs of a type take when their nodes are far apart."""
 
     by: Annotated[str, choice(*MEASURES)] = Field(
         default=HOPS,
-        description="what is counted of the nodes that a job has, as in the columns of those names: leaves: "
-        "leaf switches beyond the first; groups: switches of the next level beyond the first; hops: links",
+        description="what is counted for the nodes of a job, as in the result columns of these names."
+        " leaves: leaf switches beyond the first; groups: switches of the next level"
+        " beyond the first; hops: links",
     )
-    percent: Percent = Field(description="increase of the run time for each, as a share of that on one leaf")
+    percent: Percent = Field(
+        description="increase of the run time for each one counted, percent of the run time on one leaf"
+    )

@@ -141,7 +141,7 @@ def _nodes(result: Result, waits: Waits, kept_out: KeptOut | None) -> Iterator[C
     }
     if not whole_node_modules(result):
         for name in names.values():
-            yield NotTried(name, "jobs share all nodes, of which the record does not tell which were idle")
+            yield NotTried(name, "jobs share all nodes, and the record does not tell which were idle")
         return
     span = None if kept_out is None else (kept_out.begin, kept_out.end)
     found = [one.outside(span) for one in nodes_missing(result, waits)]
@@ -152,7 +152,7 @@ def _nodes(result: Result, waits: Waits, kept_out: KeptOut | None) -> Iterator[C
         if events:
             yield Change(names[about], _away(events), frozenset({about}), _with_events(events))
         else:
-            yield NotTried(names[about], "no nodes were idle for half a day while jobs waited that fit")
+            yield NotTried(names[about], "no nodes were idle for half a day while jobs that fit waited")
     if idle:
         always = [NodeEvent(0, DRAIN, module, count=nodes) for module, nodes in idle.items()]
         to = " and ".join(f"{nodes:,} of {module}" for module, nodes in idle.items())

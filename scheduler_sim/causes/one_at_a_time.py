@@ -85,8 +85,9 @@ def causes(result: Result, workload: Workload, told: Told | None = None) -> Caus
     again = measure.run("the run as it was", setup)
     if not _same_starts(result, again):
         raise InputError(
-            "repeated from its manifest, the run starts components at other times: it was made by another"
-            " version, or by a program that acted on it; allowed: results of scheduler-sim run"
+            "repeated from its manifest, the run starts components at other times: it was"
+            " made by another version, or by a program that changed it during the run;"
+            " allowed: results of scheduler-sim run"
         )
     base = measure.tried((), again)
     tried: list[tuple[Change, Tried]] = []

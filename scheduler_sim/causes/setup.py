@@ -46,8 +46,8 @@ class Setup:
         own = [policy[key] for key in ("order", "backfill_order") if ":" in str(policy.get(key))]
         if own:
             raise InputError(
-                f"the run ordered its queue by {own[0]}, a function of your own, which its manifest does not"
-                " hold; allowed: results of runs by orders that have a name"
+                f"the run ordered its queue by {own[0]}, a function of your own, which is not in"
+                " its manifest; allowed: results of runs with an order by name"
             )
         return cls(
             System.from_dict(manifest["system"]),

@@ -43,7 +43,9 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     add_force(report)
     points = _action(actions, "points", _points, "write a metric by number of processes, for fit scaling")
     points.add_argument("--benchmark", metavar="NAME", required=True, help="which benchmark")
-    points.add_argument("--metric", metavar="NAME", required=True, help="which metric, a time")
+    points.add_argument(
+        "--metric", metavar="NAME", required=True, help="metric to write, which must be a time"
+    )
     points.add_argument(
         "--processes",
         metavar="PARAMETER",
@@ -79,7 +81,7 @@ def _add_action(actions: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         help="table of JUBE (pretty, csv or aligned; .dat or .csv), the folder of a run, or a folder of runs",
     )
     parser.add_argument(
-        "--benchmark", metavar="NAME", help="its name; default: as JUBE has it, or of the file"
+        "--benchmark", metavar="NAME", help="name of the benchmark; default: that of JUBE, or of the file"
     )
     parser.add_argument(
         "--time", metavar="COLUMN", help="column with the time of a run; default: jube_benchmark_start"

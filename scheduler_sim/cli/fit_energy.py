@@ -76,12 +76,12 @@ def add_to(kinds: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         type=int,
         help="reference frequency in table and plots; default: the best",
     )
-    parser.add_argument("--turbo", metavar="KHZ", type=int, help="the frequency that is turbo")
+    parser.add_argument("--turbo", metavar="KHZ", type=int, help="frequency that stands for turbo")
     splits, seed = OF_POINTS["splits"], OF_POINTS["seed"]
     parser.add_argument(
         "--splits", metavar="N", type=int, default=splits, help="number of random halves; default: 40"
     )
-    parser.add_argument("--seed", metavar="N", type=int, default=seed, help="of the splits; default: 0")
+    parser.add_argument("--seed", metavar="N", type=int, default=seed, help="seed of the splits; default: 0")
     add_force(parser)
     parser.add_argument("--quiet", action="store_true", help="print nothing but errors")
     parser.set_defaults(execute=execute)

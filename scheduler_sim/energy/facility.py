@@ -183,10 +183,10 @@ def _odd(keys: FacilityKeys) -> list[Problem]:
     problems = []
     cooling = keys.cooling
     if cooling is not None and isinstance(cooling.pue, Mapping) and cooling.temperature is None:
-        text = "found nothing; allowed: a temperature, as pue is told by it"
+        text = "found nothing; allowed: a temperature, as pue depends on it"
         problems.append(Problem(("cooling", "temperature"), text))
     for i, (first, then) in enumerate(pairwise(keys.conversion)):
         if then.nodes % first.nodes:
-            text = f"found {then.nodes}; allowed: a multiple of {first.nodes}, as of {first.name}"
+            text = f"found {then.nodes}; allowed: a multiple of {first.nodes}, the nodes of {first.name}"
             problems.append(Problem(("conversion", i + 1, "nodes"), text))
     return problems

@@ -76,36 +76,39 @@ Temperature = Annotated[
 class StageKeys(Keys):
     """One conversion of power, such as a rectifier: a device takes (load + loss_w) / efficiency."""
 
-    name: Title = Field(description="what it is called, such as rectifier")
-    nodes: PositiveCount = Field(default=1, description="nodes that one device feeds")
-    feeds_w: Amount = Field(default=0, description="what else a device feeds, such as a switch, W")
-    loss_w: Amount = Field(default=0, description="what a device loses at any load, W")
+    name: Title = Field(description="name of the stage, such as rectifier")
+    nodes: PositiveCount = Field(default=1, description="nodes fed by one device")
+    feeds_w: Amount = Field(default=0, description="other load of a device, such as a switch, W")
+    loss_w: Amount = Field(default=0, description="constant loss of a device, at any load, W")
     efficiency: Efficiency = Field(
         default=1.0,
-        description="load + loss_w over what the device takes; or that by its load (W), between on a line,"
-        " beyond flat",
+        description="(load + loss_w) / power taken by the device; or a mapping of the load (W) to"
+        " this ratio, linear in between, constant beyond",
     )
 
 
 class CoolingKeys(Keys):
-    """Cooling: what the facility takes, over what stands behind the conversion."""
+    """Cooling: the power of the facility over the power of nodes, conversion and fixed_w."""
 
     pue: PueByTemperature = Field(
-        description="power with cooling over power without; or that by the temperature outside, between on a"
-        " line, beyond flat"
+        description="power with cooling / power without; or a mapping of the outside temperature to"
+        " this ratio, linear in between, constant beyond"
     )
     temperature: Temperature | None = Field(
-        default=None, description="outside, in the degrees of pue: a number, or a series over time"
+        default=None,
+        description="outside temperature, in the same degrees as in pue: a number, or a series over time",
     )
 
 
 class FacilityKeys(Keys):
-    """From the nodes to the grid."""
+    """Everything between the nodes and the grid."""
 
     conversion: list[StageKeys] = Field(
-        default=[], description="from the nodes on; each stage feeds those before it"
+        default=[],
+        description="stages of power conversion, starting at the nodes; each stage feeds the ones before it",
     )
     fixed_w: Amount = Field(
-        default=0, description="what else the system takes behind the conversion, such as pumps, W"
+        default=0,
+        description="other constant load of the system, not through the conversion, such as pumps, W",
     )
     cooling: CoolingKeys | None = Field(default=None, description="cooling; by default none, or energy.pue")

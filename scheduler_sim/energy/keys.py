@@ -20,15 +20,15 @@ Khz = Annotated[int, whole(1, 10**8)]
 
 
 class Figure(Keys):
-    """A number, how good it is, and where it comes from. A bare number is a guess."""
+    """A number with its quality and source. A bare number is a guess."""
 
     value: Amount = Field(description="the number, in the unit of its key")
     quality: Quality = Field(
         default="guess", description="measured on such nodes, scaled from other nodes, or a guess"
     )
-    low: Amount | None = Field(default=None, description="the least it may be")
-    high: Amount | None = Field(default=None, description="the most it may be")
-    source: Text = Field(default="", description="where it comes from")
+    low: Amount | None = Field(default=None, description="lower bound of the value")
+    high: Amount | None = Field(default=None, description="upper bound of the value")
+    source: Text = Field(default="", description="source of the value")
 
 
 def _figure(written: Any) -> Any:
@@ -48,98 +48,114 @@ def _file_or_keys(written: Any) -> Any:
     return written
 
 
-FileOrKeys = Annotated[Any, BeforeValidator(Check("the path of a file, or what stands in it", _file_or_keys))]
+FileOrKeys = Annotated[Any, BeforeValidator(Check("the path of a file, or its contents", _file_or_keys))]
 """What may stand in a file of its own, or here."""
 
 
 class TransitionKeys(Keys):
     """Switching a node off or on."""
 
-    time_s: AnyFigure = Field(default=Figure(value=0), description="how long it takes, s")
-    energy_j: AnyFigure = Field(default=Figure(value=0), description="what the node takes meanwhile, J")
+    time_s: AnyFigure = Field(default=Figure(value=0), description="duration, s")
+    energy_j: AnyFigure = Field(default=Figure(value=0), description="energy of the node during this time, J")
 
 
 class TurboKeys(Keys):
-    """Turbo: a P-state of its own, whose clock is not its name."""
+    """Turbo: a P-state whose actual clock differs from the frequency that names it."""
 
-    khz: Khz = Field(description="how the P-state is called, kHz; above all others")
-    effective_khz: Khz = Field(description="the clock that the node then really has, kHz")
-    quality: Quality = Field(default="guess", description="of the effective clock")
+    khz: Khz = Field(description="frequency that names the P-state, kHz; above all others")
+    effective_khz: Khz = Field(description="actual clock of the node in this P-state, kHz")
+    quality: Quality = Field(default="guess", description="quality of effective_khz")
 
 
 class RangeKeys(Keys):
     """P-states in equal steps."""
 
     lowest_khz: Khz = Field(description="lowest P-state, kHz")
-    highest_khz: Khz = Field(description="highest P-state without turbo, kHz; a whole number of steps above")
-    step_khz: Khz = Field(default=100_000, description="from one to the next, kHz")
+    highest_khz: Khz = Field(
+        description="highest P-state without turbo, kHz; a whole number of steps above the lowest"
+    )
+    step_khz: Khz = Field(default=100_000, description="step between P-states, kHz")
 
 
 class GpuKeys(Keys):
     """The GPUs of a node."""
 
     count: Count = Field(default=1, description="GPUs of a node")
-    idle_w: AnyFigure = Field(description="power of an idle one, W; the node's idle_w contains it")
-    peak_w: AnyFigure = Field(description="the most that one draws, W")
-    typical_w: AnyFigure = Field(description="one under an ordinary application at its reference clock, W")
-    reference_khz: Khz = Field(description="core clock of typical_w, kHz")
-    clocks_khz: list[Khz] = Field(default=[], description="core clocks, kHz; by default the reference alone")
+    idle_w: AnyFigure = Field(description="power of an idle GPU, W; it is part of the node's idle_w")
+    peak_w: AnyFigure = Field(description="maximum power of a GPU, W")
+    typical_w: AnyFigure = Field(
+        description="power of a GPU under an ordinary application at its reference clock, W"
+    )
+    reference_khz: Khz = Field(description="core clock at which typical_w holds, kHz")
+    clocks_khz: list[Khz] = Field(
+        default=[], description="available core clocks, kHz; by default only reference_khz"
+    )
     exponent: AnyFigure = Field(
         default=Figure(value=2),
-        description="power above idle goes with this power of the clock; 2 by default",
+        description="power above idle is proportional to the clock raised to this exponent; 2 by default",
     )
     sensitivity: AnyFigure = Field(
         default=Figure(value=1),
-        description="share of the run time that follows the GPU clock, 0 to 1; 1 by default",
+        description="share of the run time that scales with the GPU clock, 0 to 1; 1 by default",
     )
 
 
 class ModuleKeys(Keys):
     """The nodes of a module."""
 
-    name: Name = Field(description="the module, as the system file calls it")
+    name: Name = Field(description="name of the module in the system file")
     description: Text = Field(default="", description="text for the reader")
-    idle_w: AnyFigure = Field(description="an idle node, W")
+    idle_w: AnyFigure = Field(description="power of an idle node, W")
     typical_w: AnyFigure = Field(
-        description="a node under an ordinary application at reference_khz, W: of whatever has no signature"
+        description="power of a node under an ordinary application at reference_khz, W; used for"
+        " applications without a signature"
     )
-    peak_w: AnyFigure = Field(description="the most that a node draws, W")
-    off_w: AnyFigure = Field(default=Figure(value=0), description="a node switched off, W; 0 by default")
-    boot: TransitionKeys = Field(default=TransitionKeys(), description="from off to idle")
-    shutdown: TransitionKeys = Field(default=TransitionKeys(), description="from idle to off")
-    reference_khz: Khz = Field(description="P-state of typical_w, and of applications that name none, kHz")
+    peak_w: AnyFigure = Field(description="maximum power of a node, W")
+    off_w: AnyFigure = Field(
+        default=Figure(value=0), description="power of a node that is switched off, W; 0 by default"
+    )
+    boot: TransitionKeys = Field(default=TransitionKeys(), description="time and energy from off to idle")
+    shutdown: TransitionKeys = Field(default=TransitionKeys(), description="time and energy from idle to off")
+    reference_khz: Khz = Field(
+        description="P-state at which typical_w holds, and in which applications run that name none, kHz"
+    )
     pstates_khz: list[Khz] = Field(default=[], description="P-states without turbo, kHz")
-    pstates: RangeKeys | None = Field(default=None, description="or P-states in equal steps")
-    turbo: TurboKeys | None = Field(default=None, description="turbo, if the node has it")
+    pstates: RangeKeys | None = Field(
+        default=None, description="instead of pstates_khz: P-states in equal steps"
+    )
+    turbo: TurboKeys | None = Field(default=None, description="turbo P-state, if the node has one")
     exponent: AnyFigure = Field(
         default=Figure(value=2),
-        description="power above idle goes with this power of the clock; 2 by default",
+        description="power above idle is proportional to the clock raised to this exponent; 2 by default",
     )
     dynamic_share: dict[str, Positive] = Field(
         default={},
-        description="or power above idle at each P-state (kHz), as a share of that at reference_khz",
+        description="instead of exponent: power above idle at each P-state (kHz), as a share of that"
+        " at reference_khz",
     )
     sensitivity: AnyFigure = Field(
         default=Figure(value=1),
-        description="share of the run time that follows the clock, 0 to 1; 1 by default",
+        description="share of the run time that scales with the clock, 0 to 1; 1 by default",
     )
     hints: dict[str, AnyFigure] = Field(
-        default={}, description="or that share by a job's hint, such as cpu_intensive"
+        default={}, description="the same share for jobs with a hint, such as cpu_intensive"
     )
     cores: Count = Field(default=0, description="cores of a node; 0: not stated")
     core_share: dict[str, Amount] = Field(
         default={},
-        description="share of the power above idle that so many busy cores take; between: on a line",
+        description="share of the power above idle by the number of busy cores; linear in between",
     )
-    gpu: GpuKeys | None = Field(default=None, description="GPUs, if the node has them")
+    gpu: GpuKeys | None = Field(default=None, description="GPUs of a node, if it has any")
     node_sigma: AnyFigure = Field(
         default=Figure(value=0),
-        description="spread of what nodes draw above idle: sigma of a log-normal factor of mean 1, by the"
-        " seed of the run, the same under every policy; 0, none, by default",
+        description="variation of the power above idle between nodes: sigma of a log-normal factor"
+        " with mean 1, drawn by the seed of the run, the same under every policy; 0"
+        " (none) by default",
     )
     model: FileOrKeys | None = Field(
         default=None,
-        description="energy model that `fit energy` wrote: a file, from the profile's directory, or its keys",
+        description="energy model written by `fit energy`: a file, relative to the profile's"
+        " directory, or its keys",
     )
 
 
@@ -148,7 +164,7 @@ class ProfileKeys(Keys):
 
     name: Title = Field(default="", description="name of the profile in reports; by default the file's name")
     description: Text = Field(default="", description="text for the reader")
-    modules: list[ModuleKeys] = Field(description="at least one module")
+    modules: list[ModuleKeys] = Field(description="power of the nodes of each module; at least one module")
 
 
 def contradictions(data: dict[str, Any]) -> Iterator[Problem]:

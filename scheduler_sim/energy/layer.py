@@ -88,8 +88,8 @@ class EnergyLayer:
         if replays and (keys.choice is not None or lower):
             where = "choice" if keys.choice is not None else "cap.pstates above 1"
             raise ConfigError(
-                f"energy.jobs: found {MEASURED} beside energy.{where}: what was measured was so at one clock;"
-                " allowed: one of the two"
+                f"energy.jobs: found {MEASURED} beside energy.{where}: the power was measured at"
+                " one clock only; allowed: one of the two"
             )
         learnt = None if keys.learnt is None else Learnt.of(keys.learnt, name="energy.learnt")
         return cls(

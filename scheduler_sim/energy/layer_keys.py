@@ -56,38 +56,42 @@ class ChoiceKeys(Keys):
     )
     slowdown: Amount | None = Field(
         default=None,
-        description="how much longer a component may run than at the reference clock in its first placement,"
-        " as a fraction of that; by default there is no bound",
+        description="largest allowed increase of a component's run time, as a fraction of that at the"
+        " reference clock in its first placement; by default there is no bound",
     )
     of: Annotated[str, choice(FREQUENCY, MODULE, BOTH)] = Field(
         default=BOTH,
-        description="frequency: the P-state on each module of its list; module: one of its list, at the"
-        " reference clock; both: one of its list, and the P-state",
+        description="frequency: the P-state on each module of the component's list; module: one"
+        " module of the list, at the reference clock; both: one module of the list, and"
+        " the P-state",
     )
 
 
 class CapKeys(Keys):
-    """A limit for the power of all nodes, kept by starting later and, optionally, at lower clocks."""
+    """A limit on the power of all nodes, kept by later starts and, optionally, lower clocks."""
 
     power_w: Tariff = Field(
-        description="W of all nodes, including idle ones: a number, or a CSV file of time and value; the last"
-        " value holds for ever, and future changes are part of the plans"
+        description="limit on the power of all nodes, including idle ones, W: a number, or a CSV file"
+        " of time and value; the last value holds for ever, and plans take future changes"
+        " into account"
     )
     pstates: PositiveCount = Field(
         default=1,
-        description="number of P-states in which the scheduler may start a component: its own and lower ones,"
-        " evenly spaced down to the lowest; 1: it can only wait",
+        description="number of P-states in which the scheduler may start a component: its own and"
+        " lower ones, evenly spaced down to the lowest; 1: only its own, so that the"
+        " component can only wait",
     )
     slow_running: Flag = Field(
         default=False,
-        description="true: running components go to lower P-states when the cap falls, as far as the laws of"
-        " power and time cover any, and up again when there is power; starts then consider only the present"
-        " cap",
+        description="true: running components are set to lower P-states when the cap falls, as far as"
+        " their laws of power and time cover these, and to higher ones when there is"
+        " power again; starts then consider only the present cap",
     )
     slowdown: Amount | None = Field(
         default=None,
-        description="how much longer a component may run in a lower P-state than at the reference clock, as a"
-        " fraction; by default there is no bound; a bound of choice applies, too",
+        description="largest allowed increase of a component's run time in a lower P-state, as a"
+        " fraction of that at the reference clock; by default there is no bound; the"
+        " slowdown of choice applies, too",
     )
 
 
@@ -103,7 +107,7 @@ class ShiftKeys(Keys):
 class TimeoutKeys(Keys):
     """When idle nodes are switched off."""
 
-    timeout_s: Duration = Field(description="how long a node is idle before it is switched off")
+    timeout_s: Duration = Field(description="idle time after which a node is switched off")
     min_awake: Count = Field(default=0, description="idle nodes of each module that are kept on")
 
     @field_serializer("timeout_s")
@@ -112,7 +116,7 @@ class TimeoutKeys(Keys):
 
 
 class IdleOffKeys(TimeoutKeys):
-    """When idle nodes are switched off: in all modules except those with rules of their own."""
+    """When idle nodes are switched off, in all modules except those with their own rules."""
 
     modules: dict[Name, TimeoutKeys] = Field(default={}, description="modules with rules of their own")
 
@@ -127,8 +131,9 @@ class EnergyKeys(Keys):
     power: FileOrKeys = Field(description="power profile: a file, or its keys")
     signatures: FileOrKeys | None = Field(
         default=None,
-        description="signatures of applications: a CSV file of workload (any name by which an application is"
-        " known), frequency_khz, power_w, and module where they differ, or a mapping of these to lists",
+        description="signatures of applications: a CSV file with the columns workload (any name of"
+        " the application), frequency_khz, power_w, and module if signatures differ by"
+        " module; or a mapping of these columns to lists",
     )
     learnt: FileOrKeys | None = Field(
         default=None,
@@ -145,26 +150,27 @@ class EnergyKeys(Keys):
     )
     facility: FileOrKeys | None = Field(
         default=None,
-        description="power conversion and cooling, instead of pue: a file, or its keys; paths in it are"
-        " relative to it",
+        description="power conversion and cooling, instead of pue: a file, or its keys; paths in the"
+        " file are relative to it",
     )
     price: Tariff | None = Field(
-        default=None, description="price of a kWh: a number, or a CSV file of time and value"
+        default=None, description="price per kWh: a number, or a CSV file of time and value"
     )
     currency: Title = Field(
         default="",
-        description="currency of the price, such as EUR or €, written beside what the energy costs",
+        description="currency of the price, such as EUR or €, shown with the cost of energy",
     )
-    carbon: Tariff | None = Field(default=None, description="g of CO2 of a kWh, likewise")
+    carbon: Tariff | None = Field(default=None, description="g of CO2 per kWh, in the same form as price")
     idle_off: IdleOffKeys | None = Field(
         default=None, description="switch idle nodes off; by default nodes are always on"
     )
     choice: ChoiceKeys | None = Field(
-        default=None, description="P-states and modules by energy; by default the reference clock everywhere"
+        default=None,
+        description="choice of P-states and modules by energy; by default the reference clock everywhere",
     )
     cap: CapKeys | None = Field(
         default=None, description="a power cap of the system; by default there is none"
     )
     shift: ShiftKeys | None = Field(
-        default=None, description="begin times in cheap or clean hours; by default as soon as possible"
+        default=None, description="later begin times, in cheap or clean hours; by default as soon as possible"
     )

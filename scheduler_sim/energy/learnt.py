@@ -153,7 +153,7 @@ def _checked(table: pd.DataFrame, file: str | Path, first_line: int) -> Learnt:
         texts = table[name].astype(str).str.strip()
         numbers = pd.to_numeric(texts.where(texts != "", "0"), errors="coerce").to_numpy(np.float64)
         wrong = ~((numbers >= 0) & (numbers <= most))
-        refuse(wrong, name, "not a number that may stand here", f"a number from 0 to {most:g}")
+        refuse(wrong, name, "not a number in the allowed range", f"a number from 0 to {most:g}")
         made[name] = numbers
     refuse(made[POWER] <= 0, POWER, "not above 0", "W of a node")
     for name in (NODES, JOBS):
@@ -163,12 +163,12 @@ def _checked(table: pd.DataFrame, file: str | Path, first_line: int) -> Learnt:
     refuse(odd, NODES, "not the most nodes of a size class", "a power of two; nothing or 0: any size")
     found = pd.DataFrame({name: made[name] for name in COLUMNS})
     keys = [USER, APPLICATION, NODES]
-    refuse(found.duplicated(keys), USER, "a group that stands there twice", "each group once")
+    refuse(found.duplicated(keys), USER, "a group that occurs twice", "each group once")
     if not ((made[USER] == "") & (made[APPLICATION] == "") & (made[NODES] == 0)).any():
         raise TraceError(
             "no row of all jobs",
             file=file,
-            allowed="one with neither user nor application nor nodes: of whatever is not known",
+            allowed="one row with neither user nor application nor nodes, for jobs of which nothing is known",
         )
     return Learnt(found)
 

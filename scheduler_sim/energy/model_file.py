@@ -51,8 +51,8 @@ class TimeKeys(Keys):
 class PairKeys(Keys):
     """Coefficients from one frequency to another."""
 
-    source: Khz = Field(alias="from", description="where the signature was measured, kHz")
-    target: Khz = Field(alias="to", description="where it is projected to, kHz")
+    source: Khz = Field(alias="from", description="frequency at which the signature was measured, kHz")
+    target: Khz = Field(alias="to", description="frequency for which it is projected, kHz")
     power: list[float] = Field(description="coefficients of the law of power")
     time: list[float] = Field(description="coefficients of the law of time")
 
@@ -61,16 +61,17 @@ class ModelKeys(Keys):
     """The whole file."""
 
     name: Title = Field(description="name of the model in reports")
-    khz: list[Khz] = Field(description="the frequencies it knows, kHz")
-    turbo_khz: Khz | None = Field(default=None, description="the one of them that is turbo, kHz")
+    khz: list[Khz] = Field(description="frequencies of the model, kHz")
+    turbo_khz: Khz | None = Field(default=None, description="frequency that stands for turbo, kHz")
     power: PowerKeys = Field(description="law of power")
     time: TimeKeys = Field(description="law of time")
     quality: Annotated[str, choice("measured", "scaled", "guess")] = Field(
-        default="measured", description="of what it was fitted to"
+        default="measured", description="quality of the measurements it was fitted to"
     )
-    errors: dict[str, Any] = Field(default={}, description="held-out errors, for people")
+    errors: dict[str, Any] = Field(default={}, description="errors on held-out workloads, for the reader")
     pairs: list[PairKeys] = Field(
-        description="pairs of frequencies; each onto itself is not written, but of counters"
+        description="coefficients for pairs of frequencies; pairs of a frequency with itself are only"
+        " written for counters"
     )
 
 

@@ -155,7 +155,7 @@ def _checked(
 def _texts(column: pd.Series, file: str | Path, first_line: int) -> np.ndarray:
     texts = column.astype(str).str.strip()
     if (empty := (texts == "").to_numpy()).any():
-        _refuse(column, empty, "nothing where a name belongs", "a text", file, first_line)
+        _refuse(column, empty, "an empty name", "a text", file, first_line)
     return texts.to_numpy(object)
 
 

@@ -128,8 +128,8 @@ class PowerProfile:
             return signatures
         if self.counted is None:
             raise InputError(
-                "found no power_w; allowed: measured powers, or a model in the profile that tells them from"
-                " counters at one clock"
+                "found no power_w; allowed: measured powers, or a model in the profile that"
+                " predicts them from counters at one clock"
             )
         clock = self.counted.pstates
         clock.index(signatures.khz)

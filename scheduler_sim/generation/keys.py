@@ -63,46 +63,52 @@ Counts = Annotated[
 class ModuleKeys(Keys):
     """One module and the jobs submitted to it."""
 
-    name: Name = Field(description="as the system calls it")
+    name: Name = Field(description="name of the module in the system")
     partition: Name | None = Field(
-        default=None, description="what the trace writes; by default the module's name"
+        default=None, description="partition written to the trace; by default the module's name"
     )
-    nodes: PositiveCount | None = Field(default=None, description="nodes; by default those of the system")
-    jobs: Jobs | None = Field(default=None, description="jobs; by default those of the recipe")
-    seed: Seed | None = Field(default=None, description="its own seed, which --seed does not change")
+    nodes: PositiveCount | None = Field(
+        default=None, description="number of nodes; by default that of the system"
+    )
+    jobs: Jobs | None = Field(default=None, description="number of jobs; by default that of the recipe")
+    seed: Seed | None = Field(default=None, description="seed of this module, which --seed does not change")
     model: ModelKeys | None = Field(default=None, description="keys that differ from the recipe's model")
 
 
 class AlternativeKeys(Keys):
     """One list of modules."""
 
-    modules: list[Name] = Field(description="in order of preference, the job's own module first")
-    percent: Percent = Field(default=100.0, description="of the jobs that name a list")
+    modules: list[Name] = Field(description="modules in order of preference, the job's own module first")
+    percent: Percent = Field(default=100.0, description="percentage of the jobs that name a list")
 
 
 class ModuleListKeys(Keys):
-    """What jobs of one module may name besides it."""
+    """Lists of modules that jobs of one module may name."""
 
-    percent: Percent = Field(description="of the module's jobs that name a list, at full flexibility")
+    percent: Percent = Field(
+        description="percentage of the module's jobs that name a list, at full flexibility"
+    )
     lists: list[AlternativeKeys] = Field(description="the lists; their percentages sum to 100")
 
 
 class FlexibilityKeys(Keys):
-    """Module lists and how freely they are used."""
+    """Module lists, and how many jobs use them."""
 
     level: Annotated[str, choice("full", "medium", "low", "none")] = Field(
-        default="full", description="full, medium, low, or none: the lists are drawn but not written"
+        default="full",
+        description="how many jobs name a list: full, medium, low; or none: the lists are drawn but"
+        " not written",
     )
     medium_less: Percent = Field(default=15.0, description="percentage points fewer at medium")
     low_less: Percent = Field(default=30.0, description="percentage points fewer at low")
-    modules: dict[Name, ModuleListKeys] = Field(description="by module")
+    modules: dict[Name, ModuleListKeys] = Field(description="module lists by module")
 
 
 class ApplicationKeys(Keys):
     """One type of application."""
 
-    name: Name = Field(description="for people; the trace has the number of the type, from 1")
-    percent: Percent = Field(description="of the jobs")
+    name: Name = Field(description="for the reader; the trace has the number of the type, from 1")
+    percent: Percent = Field(description="percentage of the jobs")
 
 
 class ApplicationsKeys(Keys):
@@ -110,8 +116,9 @@ class ApplicationsKeys(Keys):
 
     draw: Annotated[str, choice("hash", "sequence", "quota")] = Field(
         default="hash",
-        description="hash of the job: stays whatever else changes; sequence: random, in the order of the"
-        " trace; quota: exactly the shares, in random order",
+        description="how types are drawn. hash: by a hash of the job, independent of all else;"
+        " sequence: random, in the order of the trace; quota: exactly in the given"
+        " shares, in random order",
     )
     types: list[ApplicationKeys] = Field(description="the types; their percentages sum to 100")
 
@@ -120,12 +127,12 @@ class ShapeKeys(Keys):
     """A shape of workflow."""
 
     shape: ShapeKind = Field(description="chain, fan_out, fan_in or diamond")
-    percent: Percent = Field(default=100.0, description="of the workflows")
+    percent: Percent = Field(default=100.0, description="percentage of the workflows")
     width: Counts = Field(
         default={1: 100.0}, description="branches of a fan or diamond: a number, or {2: 80, 3: 20}"
     )
     depth: Counts = Field(
-        default={1: 100.0}, description="components of a chain, or of each branch of the others"
+        default={1: 100.0}, description="components of a chain, or of each branch of another shape"
     )
 
 
@@ -136,21 +143,26 @@ class WorkflowKeys(Keys):
     """Jobs linked to workflows."""
 
     percent: Annotated[float, between(0, 99)] | None = Field(
-        default=None, description="of the jobs that are in workflows"
+        default=None, description="percentage of the jobs that are in workflows"
     )
     extension_percent: Annotated[float, between(0, 99)] | None = Field(
-        default=None, description="instead: probability that a component of a chain has one more after it"
+        default=None,
+        description="instead of percent: probability that a component of a chain has one more after"
+        " it, percent",
     )
     max_components: Annotated[int, whole(2, MOST_COMPONENTS)] = Field(
-        default=3, description="of chains where no shapes are given"
+        default=3, description="maximum number of components of a chain, if no shapes are given"
     )
-    shapes: list[ShapeKeys] = Field(default=[], description="shapes; their percentages sum to 100")
+    shapes: list[ShapeKeys] = Field(
+        default=[], description="shapes of workflows; their percentages sum to 100"
+    )
     delay_factor: list[Factor] = Field(
         default=[0.5, 0.9],
-        description="least and most of the producer's time limit after which a consumer is due",
+        description="smallest and largest share of the producer's time limit after which a consumer is due",
     )
     api_factor: list[Factor] = Field(
-        default=[0.5, 0.9], description="least and most of its own run time after which a producer calls"
+        default=[0.5, 0.9],
+        description="smallest and largest share of its own run time after which a producer calls",
     )
 
 
@@ -160,26 +172,32 @@ class RecipeKeys(Keys):
     name: Title = Field(default="", description="name of the workload in reports; by default the file's name")
     description: Text = Field(default="", description="text for the reader")
     system: Text | None = Field(
-        default=None, description="system file, from the recipe's directory: gives and checks modules"
+        default=None,
+        description="system file, relative to the recipe's directory: modules are completed from it"
+        " and checked against it",
     )
-    seed: Seed = Field(default=0, description="of all random streams, unless --seed says otherwise")
+    seed: Seed = Field(default=0, description="seed of all random streams, unless --seed is given")
     rng: Annotated[str, choice("numpy", "ranlib")] = Field(
         default="numpy",
-        description="numpy, or ranlib: the reference generator's own numbers and order of draws",
+        description="random numbers of numpy, or ranlib: the numbers and the order of draws of the"
+        " reference generator",
     )
-    jobs: Jobs | None = Field(default=None, description="jobs of each module that states none")
+    jobs: Jobs | None = Field(default=None, description="number of jobs of each module that states none")
     model: ModelKeys = Field(default=ModelKeys(), description="workload model of every module")
-    modules: list[ModuleKeys] = Field(description="at least one module")
+    modules: list[ModuleKeys] = Field(description="modules and their jobs; at least one")
     seeds: Annotated[str, choice("independent", "twin")] = Field(
         default="independent",
-        description="twin: every module draws the same numbers, as the reference run within a second does",
+        description="twin: every module draws the same numbers, as in the reference when it is run"
+        " within one second",
     )
     cut: Flag = Field(
         default=False, description="end the trace at the last submission of the module that ends first"
     )
-    module_lists: FlexibilityKeys | None = Field(default=None, description="modules besides the own one")
-    applications: ApplicationsKeys | None = Field(default=None, description="types of application")
-    workflows: WorkflowKeys | None = Field(default=None, description="jobs linked to workflows")
+    module_lists: FlexibilityKeys | None = Field(
+        default=None, description="further modules that jobs name besides their own"
+    )
+    applications: ApplicationsKeys | None = Field(default=None, description="application types of the jobs")
+    workflows: WorkflowKeys | None = Field(default=None, description="workflows made of the jobs")
     users: Annotated[int, whole(0, MOST_USERS)] = Field(
         default=0, description="number of users; the k-th submits 1/k as much as the first; 0: none"
     )

@@ -39,11 +39,11 @@ class ArrivalKeys(Keys):
     site: Site = Field(default="anl", description="daily cycle of a site: anl, ctc, kth or sdsc")
     process: Process = Field(
         default="accumulator",
-        description="accumulator: a job whenever the rate has summed up to one more, as the reference does;"
-        " poisson: the same rate at random",
+        description="accumulator: a job whenever the integral of the rate has grown by one, as in the"
+        " reference; poisson: a Poisson process of the same rate",
     )
     hourly: list[Amount] | None = Field(
-        default=None, description="instead of a site: jobs a day in each of the 24 hours of the clock"
+        default=None, description="instead of a site: jobs per day in each of the 24 hours of the clock"
     )
     polynomial: list[Number] | None = Field(
         default=None,
@@ -51,62 +51,70 @@ class ArrivalKeys(Keys):
         " in x = time of day / 24 h - 1/2",
     )
     reference_nodes: PositiveCount | None = Field(
-        default=None, description="nodes that hourly or polynomial belong to; by default those of the module"
+        default=None,
+        description="number of nodes for which hourly or polynomial holds; by default that of the module",
     )
     weekly: list[Amount] | None = Field(
         default=None,
-        description="weights of the days, Monday first (day 0 is a Monday); by default all alike",
+        description="weights of the days, Monday first (day 0 is a Monday); by default all equal",
     )
     clamp: Flag = Field(default=False, description="count a negative rate as 0; the reference does not")
     offered_load: Annotated[float, between(0.001, 20)] | None = Field(
-        default=None, description="scale the rate so that the jobs drawn offer this load to the module"
+        default=None, description="scale the rate so that the jobs drawn have this offered load on the module"
     )
 
 
 class SizeKeys(Keys):
     """How many nodes jobs ask for: P(nodes <= m) = intercept + slope log2 m."""
 
-    slope: Positive | None = Field(default=None, description="of the law")
-    intercept: Probability | None = Field(default=None, description="of the law: the share of serial jobs")
+    slope: Positive | None = Field(default=None, description="parameter of the law")
+    intercept: Probability | None = Field(
+        default=None, description="intercept of the law: the share of serial jobs"
+    )
     power_of_two: Probability | None = Field(
         default=None, description="share of jobs moved to the nearest power of two"
     )
     largest: LargestSize | None = Field(
-        default=None, description="largest size, instead of a slope: a number, or machine"
+        default=None,
+        description="largest size, instead of a slope: a number, or machine (all nodes of the module)",
     )
 
 
 class DurationKeys(Keys):
     """Durations: P(t <= s) = intercept + slope log2 s, s in seconds."""
 
-    slope: Positive | None = Field(default=None, description="of the law")
-    intercept: Number | None = Field(default=None, description="of the law")
+    slope: Positive | None = Field(default=None, description="parameter of the law")
+    intercept: Number | None = Field(default=None, description="parameter of the law")
 
 
 class AccuracyKeys(Keys):
     """Run time over time limit: gamma, cut at 1."""
 
-    shape: Positive | None = Field(default=None, description="of the gamma distribution")
-    scale: Positive | None = Field(default=None, description="of the gamma distribution")
+    shape: Positive | None = Field(default=None, description="parameter of the gamma distribution")
+    scale: Positive | None = Field(default=None, description="parameter of the gamma distribution")
 
 
 class CancellationKeys(Keys):
     """Jobs that are cancelled before they run."""
 
-    probability: Probability | None = Field(default=None, description="that a job is cancelled")
-    lag: DurationKeys = Field(default=DurationKeys(), description="from submission to cancellation")
+    probability: Probability | None = Field(default=None, description="probability that a job is cancelled")
+    lag: DurationKeys = Field(default=DurationKeys(), description="time from submission to cancellation")
 
 
 class LublinKeys(Keys):
     """Parameters of the model of Lublin and Feitelson that differ from the published ones."""
 
-    types: Flag = Field(default=False, description="batch and interactive jobs apart")
+    types: Flag = Field(default=False, description="draw batch and interactive jobs separately")
     inter_arrival_factor: Positive = Field(
-        default=1.0, description="multiplies the times between arrivals: 2 is half the load"
+        default=1.0, description="factor for the times between arrivals: 2 is half the load"
     )
-    law: dict[str, Number] = Field(default={}, description="parameters by the authors' names, without types")
-    batch: dict[str, Number] = Field(default={}, description="the same for batch jobs, with types")
-    interactive: dict[str, Number] = Field(default={}, description="the same for interactive jobs")
+    law: dict[str, Number] = Field(
+        default={}, description="parameters by the authors' names, if types is false"
+    )
+    batch: dict[str, Number] = Field(default={}, description="the same for batch jobs, if types is true")
+    interactive: dict[str, Number] = Field(
+        default={}, description="the same for interactive jobs, if types is true"
+    )
 
 
 class EstimateKeys(Keys):
@@ -114,7 +122,7 @@ class EstimateKeys(Keys):
 
     max_estimate: Annotated[int, whole(6000, 10_000_000)] = Field(description="longest estimate allowed, s")
     max_share: Probability | None = Field(
-        default=None, description="share of jobs that give it; by default the published 22 %"
+        default=None, description="share of jobs with the longest estimate; by default the published 22 %"
     )
 
 
@@ -124,16 +132,16 @@ class ModelKeys(Keys):
     kind: ModelKind = Field(default="cirne", description="cirne, or lublin (Lublin and Feitelson)")
     preset: Preset = Field(
         default="deep-est",
-        description="parameters of cirne not given below: deep-est, as the project used them;"
+        description="defaults of the parameters of cirne below: deep-est, as the project used them;"
         " cirne-berman, as the authors published them",
     )
     arrivals: ArrivalKeys = Field(default=ArrivalKeys(), description="when jobs are submitted")
     sizes: SizeKeys = Field(default=SizeKeys(), description="nodes")
     requests: DurationKeys = Field(default=DurationKeys(), description="time limits")
-    accuracy: AccuracyKeys = Field(default=AccuracyKeys(), description="run time over time limit")
+    accuracy: AccuracyKeys = Field(default=AccuracyKeys(), description="run time / time limit")
     cancellations: CancellationKeys = Field(default=CancellationKeys(), description="cancelled jobs")
     load_multiplier: Annotated[float, between(0.001, 1000)] = Field(
-        default=1.0, description="multiplies the arrival rate and the time limits"
+        default=1.0, description="factor for the arrival rate and the time limits"
     )
     reduction_factor: Annotated[int, whole(1, 2)] = Field(
         default=1, description="1, or 2: twice the jobs, half the nodes of each parallel one"

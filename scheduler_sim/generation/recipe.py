@@ -34,7 +34,7 @@ from scheduler_sim.system.system import System
 class ModuleRecipe:
     """One module: its name, what the trace calls it, its nodes, and the jobs submitted to it.
 
-    ``seed`` is its own, None where the recipe's counts.
+    ``seed`` is a seed of its own; None: that of the recipe.
     """
 
     name: str
@@ -51,15 +51,15 @@ class Recipe:
 
     Attributes
     ----------
-    name, description : for people.
-    seed : of all random streams, unless one is given to ``generate``.
+    name, description : text for the reader.
+    seed : seed of all random streams, unless one is given to ``generate``.
     exact : whether the draws are the reference generator's.
     modules : at least one.
     twin : whether all modules draw the same numbers.
     cut : whether the trace ends where its first module does.
     module_lists, applications, workflows : what is laid over it; None for nothing.
     extension : (probability, most components) where workflows are extended job by job.
-    share : of the jobs that shall be in workflows, None where the extension is given.
+    share : share of the jobs that are in workflows; None if the extension is given.
     users : number of users, 0 for none; the k-th submits 1/k as much as the first.
     scenario : how workflows are written.
     keys : as they were given, without the system; see :meth:`to_dict`.

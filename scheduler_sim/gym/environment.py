@@ -32,15 +32,15 @@ OPTIONS = ("seed", "first")
 
 
 class Scheduling(gymnasium.Env[Seen, Any]):
-    """An episode schedules some jobs on a system that is empty at first; what a step decides, others say.
+    """An episode schedules some jobs on a system that is empty at first; subclasses define a step.
 
     Parameters
     ----------
     system : a System, or the path of one
     workload : a Workload, or the path of a trace, of which an episode is a window
     recipe : a Recipe, its path or its keys, in place of a workload: each episode generates a trace
-    jobs : so many jobs in a row are an episode; None = the whole trace
-    window : so many jobs of the queue are seen, the first of it
+    jobs : number of consecutive jobs in an episode; None = the whole trace
+    window : number of jobs at the front of the queue that are observed
     reward : ``bounded_slowdown``, ``wait``, ``utilization``, or a function of (Jobs, since, now)
 
     Attributes

@@ -184,7 +184,9 @@ class _Reading:
             known &= np.isfinite(self._number(one, entry).values)
         if count := int((known & ~np.isfinite(values)).sum()):
             rows = f"{count:,} row{'s' * (count > 1)}"
-            self.notes.append(f"{name}: {entry.formula.text} divides by 0 in {rows}, which say nothing there")
+            self.notes.append(
+                f"{name}: {entry.formula.text} divides by 0 in {rows}, where the value is unknown"
+            )
 
     def _number(self, name: str, entry: Entry) -> Numbers:
         zone = self.how.zone_of(entry)

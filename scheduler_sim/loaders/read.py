@@ -94,7 +94,7 @@ def _followed(workload: Workload) -> Workload:
                 texts[error.rows] = ""
             workload = workload.replace(**silent)
         else:
-            notes = left.notes("component", "taken to depend on none")
+            notes = left.notes("component", "taken as without dependencies")
             workload.source = replace(workload.source, notes=(*workload.source.notes, *notes))
             return workload
 

@@ -64,7 +64,7 @@ def read_source(
     known = source_names()
     if columns is not None and name not in MAPS and name in (*NATIVE, *known):
         allowed = f"one for a table, or beside {', '.join(MAPS)}"
-        raise TraceError("a column map for what has no columns of others", found=name, allowed=allowed)
+        raise TraceError("a column map for a format that has fixed columns", found=name, allowed=allowed)
     if name not in known:
         hint = did_you_mean(name, known)
         allowed = f"{', '.join(NATIVE)}, jsonl, or a source: {', '.join(known)}"
@@ -91,7 +91,7 @@ def read_source(
         table = read_foreign(path, kind, how.separator, on_error, how.names)
     workload = mapped(table, how, name, on_error)
     if columns is not None:
-        said = "; ".join(_changes(how, base)) or "nothing that is not so already"
+        said = "; ".join(_changes(how, base)) or "no changes"
         note = f"{how.file or 'a column map'} over {name}: {said}"
         workload.source = replace(workload.source, notes=(note, *workload.source.notes))
     return workload

@@ -16,12 +16,13 @@ _INTRODUCTION = """\
 
 <!-- Rendered from scheduler_sim/loaders/sources/ by `python -m scheduler_sim.loaders.sources_page`. -->
 
-Each source is a [column map](sources.md#column-maps): `ours` is a [column of the workload](fields.md), or
-the start or the end of a job, `theirs` a column of the data, or a formula of such. Whatever else the data
-have is carried on to the results, with `trace_` before its name. Where rows are put together (`eacct`), a job
-has what all its rows agree on, else the mean of numbers, and of texts and ids each once, with commas (the
-first 100); of `philly` it is how many `attempts` a job had, and what else the log says of it. `frontier` is
-SWF with three more fields; `slurm-sim-events` are [commands](traces.md#events-of-the-slurm-simulators).
+Each source is a [column map](sources.md#column-maps) from columns of the data, or formulas of these, to
+[columns of the workload](fields.md), or to the start or end of a job. All other columns of the data are
+carried on to the results, with `trace_` before their names. Where several rows make a job (`eacct`), such a
+column has the value on which all rows agree, otherwise the mean of numbers, or all texts and ids, each once,
+with commas (the first 100); for `philly` these are the number of `attempts` of a job, and everything else in
+the log. `frontier` is SWF with three more fields; `slurm-sim-events` are
+[commands](traces.md#events-of-the-slurm-simulators).
 """
 
 _TIMES = {"start_time": "when the job started", "end_time": "when the job ended"}
@@ -46,7 +47,7 @@ def _section(name: str) -> Iterator[str]:
         yield ""
         yield f"Dates without an offset are on the clock of {data['time_zone']}."
     yield ""
-    yield "| ours | what it is | theirs | how |"
+    yield "| column | meaning | in the data | how |"
     yield "|---|---|---|---|"
     for ours, theirs in data["columns"].items():
         meaning = _TIMES.get(ours) or FIELDS[ours].description

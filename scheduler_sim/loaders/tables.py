@@ -38,7 +38,9 @@ def read_table(
         kind = kind or how.format
         if kind is None:
             allowed = f"{', '.join(FORMATS)}, by its name, by format in the map, or with --from; or a source"
-            raise TraceError("a column map, and no table that it is for", file=path, allowed=allowed)
+            raise TraceError(
+                "a column map for a file that is not known as a table", file=path, allowed=allowed
+            )
         return mapped(read_foreign(path, kind, how.separator, on_error, how.names), how, kind, on_error)
     assert kind is not None
     try:

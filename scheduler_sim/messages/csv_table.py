@@ -33,14 +33,14 @@ from scheduler_sim.messages.trace import (
 COLUMNS = {
     "process": "whole number from 0",
     "kind": "what the process does, see below",
-    "peer": "partner of a message; of a collective operation its processes, blanks between them (none: all)",
-    "bytes": "size of a message; what the process gives to a collective operation",
-    "received": "what it gets from a collective operation; default: `bytes`",
-    "seconds": "of a `compute`",
-    "tag": "of a message, default 0",
-    "request": "number by which a `wait` finds its `isend` or `irecv`; else the oldest of its `peer`",
-    "label": "kernel that a `compute` is of",
-    "cycles": "of the processor, counted in a `compute`",
+    "peer": "partner of a message; for a collective operation its processes, separated by blanks (none: all)",
+    "bytes": "size of a message; for a collective operation the amount that the process gives",
+    "received": "amount that the process gets from a collective operation; default: `bytes`",
+    "seconds": "duration of a `compute`",
+    "tag": "tag of a message, default 0",
+    "request": "number by which a `wait` finds its `isend` or `irecv`; without one the oldest of its `peer`",
+    "label": "kernel to which a `compute` belongs",
+    "cycles": "processor cycles counted during a `compute`",
 }
 """Columns and what they hold; the first two are needed."""
 
@@ -190,7 +190,7 @@ class _Reader:
         if len(beyond):
             row = beyond[0]
             raise self.numbers.error(
-                "a partner that does nothing",
+                "a partner process without records",
                 int(whole.line[row]),
                 "peer",
                 int(whole.peer[row]),

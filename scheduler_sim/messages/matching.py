@@ -136,8 +136,8 @@ def _waits(trace: MessageTrace) -> tuple[Ints, Ints]:
     idle = np.flatnonzero((trace.kind == WAIT) & (many[:n] == 0))
     if len(idle):
         raise InputError(
-            f"{trace.name}: {len(idle)} waits have nothing to wait for; allowed: an isend or irecv before"
-            f" each\n{named(trace, idle, len(idle))}"
+            f"{trace.name}: {len(idle)} waits have no operation to wait for; allowed: an isend"
+            f" or irecv before each\n{named(trace, idle, len(idle))}"
         )
     return np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(many)]), posts[order]
 
@@ -209,16 +209,17 @@ def _check_members(trace: MessageTrace, rows: Ints, number: Ints, start: Ints) -
         foreign = mine[~np.isin(trace.process[mine], trace.groups[group])] if group else mine[:0]
         if len(foreign):
             raise InputError(
-                f"{trace.name}: {trace.where(int(foreign[0]))}: the process is not of its group;"
-                " allowed: members"
+                f"{trace.name}: {trace.where(int(foreign[0]))}: the process is not a member of its"
+                " group; allowed: members"
             )
     other = trace.operation[rows] != trace.operation[rows[start]][number]
     if other.any():
         row = int(rows[other][0])
         first = int(rows[start][number[other][0]])
         raise InputError(
-            f"{trace.name}: found different collective operations where one is to be: {trace.where(row)}, but"
-            f" {trace.where(first)}; allowed: the same of all processes of a group"
+            f"{trace.name}: found different collective operations where one was expected:"
+            f" {trace.where(row)}, but {trace.where(first)}; allowed: the same operation of"
+            " all processes of a group"
         )
     sizes = np.array([len(group) for group in trace.groups], dtype=np.int64)
     missing = np.bincount(number, minlength=len(start)) < sizes[trace.group[rows[start]]]
@@ -227,9 +228,9 @@ def _check_members(trace: MessageTrace, rows: Ints, number: Ints, start: Ints) -
         there = trace.process[rows[number == which]]
         away = np.setdiff1d(trace.groups[trace.group[rows[start[which]]]], there)
         raise InputError(
-            f"{trace.name}: deadlock: {trace.where(int(rows[start[which]]))}: process {away[0]}"
-            f"{f' and {len(away) - 1} more' if len(away) > 1 else ''} of its group never come to it;"
-            " allowed: an operation of all processes of a group"
+            f"{trace.name}: deadlock: {trace.where(int(rows[start[which]]))}: process"
+            f" {away[0]}{f' and {len(away) - 1} more' if len(away) > 1 else ''} of its group"
+            " never reach it; allowed: an operation of all processes of a group"
         )
 
 

@@ -76,7 +76,8 @@ class Network:
             names = list(self.modules)
             a, b = (names[i] for i in apart[0])
             raise InputError(
-                f"between_modules: nothing for {a} and {b}, which have processes; allowed: each pair in use"
+                f"between_modules: no network between {a} and {b}, which have processes; allowed:"
+                " one for each pair of modules in use"
             )
         return Places(node, module_of_node[node], module_of_node)
 

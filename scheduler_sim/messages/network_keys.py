@@ -52,62 +52,69 @@ class LinkKeys(Keys):
     """How messages travel: latency + size / bandwidth + flight + overhead, and what they wait for links."""
 
     latency_us: Amount = Field(
-        default=0.0, description="µs of the sender's processor before a message may go"
+        default=0.0, description="time of the sender's processor before a message may leave, µs"
     )
-    bandwidth_mb_s: Amount = Field(default=0.0, description="10^6 bytes a second; 0 = no time")
+    bandwidth_mb_s: Amount = Field(
+        default=0.0, description="10^6 bytes per second; 0 = transfers take no time"
+    )
     receive_latency_us: Amount = Field(
         default=0.0,
-        description="µs of the receiver's processor before a blocking receive or wait looks for a message;"
-        " in Dimemas the latency",
+        description="time of the receiver's processor before a blocking receive or wait looks for a"
+        " message, µs; in Dimemas the latency",
     )
-    flight_us: Amount = Field(default=0.0, description="µs on the wire, after links and bus are free again")
+    flight_us: Amount = Field(
+        default=0.0, description="time on the wire, after links and bus are free again, µs"
+    )
     overhead_us: Amount = Field(
-        default=0.0, description="µs of the receiver's processor, once a message is there"
+        default=0.0, description="time of the receiver's processor after a message has arrived, µs"
     )
-    buses: Count = Field(default=0, description="messages under way at once; 0 = no limit")
+    buses: Count = Field(default=0, description="messages in transit at once; 0 = no limit")
 
 
 class NodeLinkKeys(LinkKeys):
     """How messages travel between the nodes of a module, or within one."""
 
     links_out: Count = Field(default=0, description="messages that leave a node at once; 0 = no limit")
-    links_in: Count = Field(default=0, description="messages that come to a node at once; 0 = no limit")
+    links_in: Count = Field(default=0, description="messages that arrive at a node at once; 0 = no limit")
 
 
 class ModuleKeys(Keys):
     """Nodes that are alike."""
 
-    nodes: PositiveCount = Field(description="how many")
+    nodes: PositiveCount = Field(description="number of nodes")
     cores: PositiveCount = Field(default=1, description="processes that a node holds; cores are not shared")
     cpu_ratio: Positive = Field(
-        default=1.0, description="speed of a processor over that of the trace: bursts are divided by it"
+        default=1.0,
+        description="speed of a processor / speed of the processor of the trace; bursts are divided by it",
     )
     between_nodes: NodeLinkKeys = Field(
         default=NodeLinkKeys(), description="messages to other nodes of the module"
     )
-    within_node: NodeLinkKeys = Field(default=NodeLinkKeys(), description="messages in the memory of a node")
+    within_node: NodeLinkKeys = Field(default=NodeLinkKeys(), description="messages within a node")
 
 
 class PairKeys(LinkKeys):
     """Messages between two modules, either way; they take the links of their nodes, too."""
 
-    modules: list[Name] = Field(description="two names of modules")
+    modules: list[Name] = Field(description="names of the two modules")
 
 
 class PhaseKeys(Keys):
     """One phase of a collective operation."""
 
     model: Annotated[str, choice(*MODELS)] = Field(
-        description="how often its message counts: never, once, n - 1 times, or once a stage of a tree"
+        description="how often the message of this phase is counted: never, once, n - 1 times, or"
+        " once per stage of a tree"
     )
     size: Annotated[str, choice(*SIZES)] = Field(
         default="max",
-        description="of that message, by what a process gives and gets; current: gives, then gets",
+        description="size of that message, from the amounts that the processes give and get; current:"
+        " given in fan_in, got in fan_out",
     )
 
 
 class OperationKeys(Keys):
-    """What a collective operation takes once its last process is there: fan in, then fan out."""
+    """Time of a collective operation after its last process has arrived: fan in, then fan out."""
 
     fan_in: PhaseKeys = Field(description="gathering")
     fan_out: PhaseKeys = Field(description="spreading")
@@ -116,7 +123,7 @@ class OperationKeys(Keys):
 class NetworkKeys(Keys):
     """The whole file of a network."""
 
-    version: Annotated[int, whole(VERSION, VERSION)] = Field(description=f"of this format: {VERSION}")
+    version: Annotated[int, whole(VERSION, VERSION)] = Field(description=f"version of this format: {VERSION}")
     name: Title = Field(default="", description="for people")
     modules: dict[Name, ModuleKeys] = Field(description="modules by name, their nodes numbered in this order")
     between_modules: list[PairKeys] = Field(default=[], description="networks between modules")
@@ -126,7 +133,7 @@ class NetworkKeys(Keys):
     )
     eager_bytes: Annotated[int, whole(0, MOST_BYTES)] | None = Field(
         default=None,
-        description="largest message sent without waiting for its receive; default: as the trace says",
+        description="largest message sent without waiting for its receive; default: as in the trace",
     )
     collectives: dict[Annotated[str, choice(*OPERATIONS)], OperationKeys] = Field(
         default={}, description="models of collective operations by name, in place of the usual ones"

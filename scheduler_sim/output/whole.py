@@ -80,7 +80,10 @@ def _beside(path: Path, older: os.stat_result | None, over: Kind | None) -> Iter
         _check(path, over)
         now = standing(path)
         if now is not None and not stat.S_ISREG(now.st_mode):
-            raise InputError(f"{path} has become something else while it was written; nothing was replaced")
+            raise InputError(
+                f"{path} was replaced by something other than a file while it was written; nothing"
+                " was changed"
+            )
         os.replace(temporary, target)
     finally:
         temporary.unlink(missing_ok=True)

@@ -107,27 +107,28 @@ ExtendJob = Annotated[str, choice("refuse", "grant")]
 
 
 class PreemptKeys(Keys):
-    """Running components that make way for others."""
+    """Preemption: running components make way for others."""
 
     by: Annotated[str, choice("partition", "priority")] = Field(
-        description="Who may preempt whom: partition = those of a partition of higher priority; priority = "
-        "those that come first in the order, too."
+        description="Which components may preempt which: partition = those of a partition with a"
+        " higher priority may preempt those of a lower one; priority = a component may"
+        " also preempt those behind it in the order."
     )
     how: Annotated[str, choice("requeue", "cancel", "suspend")] = Field(
         default="requeue",
-        description="What becomes of the others: requeue = they wait again, in their old place, and run from "
-        "the beginning; cancel = they are over, PREEMPTED; suspend = they keep what they have done, and "
-        "go on later, on the same nodes.",
+        description="What happens to preempted components: requeue = they wait again, in their old"
+        " place, and run from the beginning; cancel = they end as PREEMPTED; suspend ="
+        " they keep what they have done, and resume later, on the same nodes.",
     )
     grace_s: Seconds = Field(
-        default=0, description="How long the others may go on (s) before that becomes of them."
+        default=0, description="How long preempted components may continue before that, s."
     )
 
 
 class PolicyKeys(Keys):
     """How the queue is ordered, which components may overtake which, and in which dialect."""
 
-    name: Title = Field(default="", description="What reports call the policy.")
+    name: Title = Field(default="", description="Name of the policy in reports.")
     order: Order = Field(
         default="fifo",
         description="Order of the queue, smallest priority value first: one of the classic orders (with "
@@ -142,12 +143,12 @@ class PolicyKeys(Keys):
     )
     scheduler: OwnScheduler = Field(
         default=None,
-        description="With scheduler, which it stands for: path.py:Class, a class of your own that says in "
-        "each pass which jobs start (the path is relative to the policy file).",
+        description="Instead of backfill: path.py:Class, a class of your own that decides in each"
+        " pass which jobs start (the path is relative to the policy file).",
     )
     parameters: dict[str, Any] = Field(
         default={},
-        description="With scheduler: keyword arguments with which its class is called.",
+        description="With scheduler: keyword arguments of the class.",
     )
     depth: OptionalCount = Field(
         default=None,
@@ -155,44 +156,50 @@ class PolicyKeys(Keys):
     )
     replan: Replan = Field(
         default="scratch",
-        description="With conservative: scratch = every pass plans the whole queue anew, as Slurm does, and "
-        "may move a promised start back; keep = a promised start is only ever moved forward.",
+        description="With conservative: scratch = every pass plans the whole queue anew, as Slurm"
+        " does, and may move a promised start to a later time; keep = promised starts are"
+        " only moved to earlier times.",
     )
     placement: Placement = Field(
         default="earliest_start",
-        description="Which way to run a component is taken where it has several (partition list): preferred "
-        "= only the first; first_available = the first that can start now; earliest_start; earliest_end = "
-        "earliest start + limit; least_cost = cheapest by nodes, node cost and limit; path.py:function = the "
-        "one with the smallest rank by a function of your own, then the earliest start.",
+        description="Which placement is used for a component that has several (partition list):"
+        " preferred = only the first; first_available = the first that can start now;"
+        " earliest_start; earliest_end = earliest start + limit; least_cost = cheapest by"
+        " nodes, node cost and limit; path.py:function = the one with the smallest rank"
+        " by a function of your own, then the earliest start.",
     )
     may_start: MayStart = Field(
         default=None,
-        description="path.py:function, a function of your own that says which jobs may start at this time; "
-        "the others are passed over. Not with slurm.",
+        description="path.py:function, a function of your own that decides which jobs may start at"
+        " this time; the others are passed over. Not with slurm.",
     )
     backfill_order: OptionalOrder = Field(
         default=None,
-        description="With easy and first_fit: the order in which those behind the blocked one are tried, as "
-        "for order (sjf gives EASY-SJBF); by default the order of the queue.",
+        description="With easy and first_fit: the order in which candidates behind a blocked"
+        " component are tried, as for order (sjf gives EASY-SJBF); by default the order"
+        " of the queue.",
     )
     packing: Packing = Field(
         default="best_fit",
-        description="Which of the nodes that are able for a component it takes, where jobs share nodes: "
-        "first_fit = the first ones; best_fit = those with the fewest free cores; worst_fit = those with the "
-        "most; random = any, as the seed has it; by a score of the study by Weng et al.: dot_product = those "
-        "where least is free of what is asked for; gpu_clustering = those that run jobs with as many GPUs; "
-        "gpu_packing = GPUs in use, then nodes in use; least_left = those that keep least; "
-        "fragmentation_gradient = those whose free GPUs stay of most use. Of equal ones the first.",
+        description="Which of the nodes with room a component gets, where jobs share nodes: first_fit"
+        " = the first ones; best_fit = those with the fewest free cores; worst_fit ="
+        " those with the most; random = any, drawn by the seed; by a score of the study"
+        " by Weng et al.: dot_product = those with the least free of what is requested;"
+        " gpu_clustering = those that run jobs with as many GPUs; gpu_packing = GPUs in"
+        " use, then nodes in use; least_left = those with the least left over;"
+        " fragmentation_gradient = those whose free GPUs remain most useful. Ties go to"
+        " the first node.",
     )
     topology: Topology = Field(
         default="none",
-        description="Whether nodes are chosen by where they lie, on a system with a topology: none = as the "
-        "packing says; compact = under as few switches as can be, then as the packing says.",
+        description="Whether nodes are chosen by their location, on a system with a topology: none ="
+        " by the packing; compact = under as few switches as possible, then by the"
+        " packing.",
     )
     overrun_s: Seconds = Field(
         default=0,
-        description="Seconds a component may run past its time limit before it is killed; plans do not "
-        "count on them. Not with slurm, which has OverTimeLimit.",
+        description="How long a component may run past its time limit before it is killed, s; plans"
+        " do not include it. Not with slurm, which has OverTimeLimit.",
     )
     passes: Passes = Field(
         default="instant",
@@ -216,27 +223,29 @@ class PolicyKeys(Keys):
     )
     delay: Delay = Field(
         default="joint",
-        description="How components with a delay are planned: joint = all of a job by one plan, each at its "
-        "delay; reserved = only those that start at once are, and nodes for the others are reserved beside "
-        "the plan when these start, as in the scheduler of the DEEP-EST project.",
+        description="How components with a delay are planned: joint = together with the others of"
+        " their job, each at its delay; reserved = nodes are reserved for them, outside"
+        " the plan, when the components without a delay start, as in the scheduler of the"
+        " DEEP-EST project.",
     )
     het_end: HetEnd = Field(
         default="component",
-        description="When components of a heterogeneous job end that start together: component = each by "
-        "itself; leader = with the first of them; longest = with the last.",
+        description="When components of a heterogeneous job that start together end: component = each"
+        " on its own; leader = with the first in the trace; longest = with the last to"
+        " end.",
     )
     calls: Flag = Field(
-        default=True, description="false: calls of the workflow API have no effect, nor have other calls."
+        default=True, description="false: calls of the workflow API, and others, have no effect."
     )
     extend_job: ExtendJob = Field(
         default="refuse",
-        description="What a component that calls extend_job gets: refuse = nothing; grant = its time limit "
-        "once more, if no component has an appointment on the nodes.",
+        description="Answer to a component that calls extend_job: refuse = nothing; grant = its time"
+        " limit once more, if no component has an appointment on the nodes.",
     )
     preempt: PreemptKeys | None = Field(
         default=None,
-        description="Running components make way for those at the front of the queue, by keys of its "
-        "own; by default none does. Slurm has its own.",
+        description="Preemption of running components for those at the front of the queue; by default"
+        " there is none. Slurm has its own keys.",
     )
     slurm: SlurmKeys = Field(
         default=SlurmKeys(), description="With slurm: Slurm's own parameters, by Slurm's names."
@@ -322,19 +331,19 @@ def _beside_preempt(data: dict[str, Any]) -> Iterator[Problem]:
 
 
 _HINTS = {
-    ("preempt", "slurm"): "slurm.PreemptType and slurm.PreemptMode are Slurm's",
-    ("topology", "slurm"): "slurm.TopologyPlugin is Slurm's",
+    ("preempt", "slurm"): "use slurm.PreemptType and slurm.PreemptMode",
+    ("topology", "slurm"): "use slurm.TopologyPlugin",
     ("depth", "conservative"): "conservative reserves for the whole queue",
     ("replan", "easy"): "easy computes its reservation at every pass",
     ("order", "slurm"): "slurm.PriorityType and the weights order the queue",
     ("placement", "slurm"): "Slurm tries the partitions of a list in order of their tiers and priorities",
-    ("overrun_s", "slurm"): "slurm.OverTimeLimit, in minutes, is Slurm's",
+    ("overrun_s", "slurm"): "use slurm.OverTimeLimit, in minutes",
     (
         "delay",
         "slurm",
     ): "nodes for components with a delay are reserved, as the DEEP-EST addition to Slurm does",
     ("het_end", "slurm"): "Slurm ends a job with the script on its first component",
-    ("passes", "slurm"): "slurm.bf_interval and others say when Slurm passes",
+    ("passes", "slurm"): "slurm.bf_interval and others determine when Slurm's passes take place",
 }
 
 

@@ -95,26 +95,28 @@ QosFlags = Annotated[
 class LimitKeys(Keys):
     """Limits that a QOS and an association may have. What is not there is not limited."""
 
-    GrpTRES: Resources = Field(default={}, description="in use by all of its jobs together")
+    GrpTRES: Resources = Field(default={}, description="resources in use by all of its jobs together")
     GrpTRESMins: Resources = Field(
-        default={}, description="used by all of its jobs, running ones too, resource-minutes, decayed"
+        default={}, description="resource-minutes used by all of its jobs, including running ones, decayed"
     )
     GrpTRESRunMins: Resources = Field(
-        default={}, description="that all of its running jobs may yet use by their limits, resource-minutes"
+        default={}, description="resource-minutes that all of its running jobs may still use by their limits"
     )
     GrpJobs: Number = Field(default=None, description="jobs that run at once")
     GrpSubmitJobs: Number = Field(default=None, description="jobs that wait or run at once")
     GrpWall: Minutes = Field(default=None, description="run time of all of its jobs, decayed")
-    MaxTRESPerJob: Resources = Field(default={}, description="of a job")
-    MaxTRESPerNode: Resources = Field(default={}, description="of a job on each of its nodes, on average")
-    MaxTRESMinsPerJob: Resources = Field(default={}, description="of a job by its limit, resource-minutes")
+    MaxTRESPerJob: Resources = Field(default={}, description="resources of a job")
+    MaxTRESPerNode: Resources = Field(
+        default={}, description="resources of a job on each of its nodes, on average"
+    )
+    MaxTRESMinsPerJob: Resources = Field(default={}, description="resource-minutes of a job by its limit")
     MaxWall: Minutes = Field(
-        default=None, description="time limit of a job; one that asks for none has this one"
+        default=None, description="time limit of a job; a job that asks for none gets this one"
     )
     MinPrioThreshold: Number = Field(
         default=None,
-        description="least priority with which a job reserves, or blocks its partition, in place of "
-        "bf_min_prio_reserve",
+        description="lowest priority with which a job reserves, or blocks its partition, instead of"
+        " bf_min_prio_reserve",
     )
 
     @model_serializer(mode="wrap")
@@ -133,10 +135,12 @@ class AssociationLimits(LimitKeys):
 class QosKeys(LimitKeys):
     """A QOS: its priority, its limits, and how it is counted."""
 
-    priority: Count = Field(default=0, description="for PriorityWeightQOS")
-    MaxTRESPerUser: Resources = Field(default={}, description="in use by the jobs of one user")
-    MaxTRESPerAccount: Resources = Field(default={}, description="in use by the jobs of one account")
-    MinTRESPerJob: Resources = Field(default={}, description="that a job must ask for at the least")
+    priority: Count = Field(default=0, description="priority of the QOS, for PriorityWeightQOS")
+    MaxTRESPerUser: Resources = Field(default={}, description="resources in use by the jobs of one user")
+    MaxTRESPerAccount: Resources = Field(
+        default={}, description="resources in use by the jobs of one account"
+    )
+    MinTRESPerJob: Resources = Field(default={}, description="resources that a job must ask for at least")
     MaxJobsPerUser: Number = Field(default=None, description="jobs of one user that run at once")
     MaxJobsPerAccount: Number = Field(default=None, description="jobs of one account that run at once")
     MaxSubmitJobsPerUser: Number = Field(
@@ -150,26 +154,27 @@ class QosKeys(LimitKeys):
         default=None, description="factor for GrpTRES and MaxTRESPerJob of associations, for its jobs"
     )
     Preempt: tuple[Name, ...] = Field(
-        default=(), description="QOS whose jobs its own may preempt, under PreemptType: preempt/qos"
+        default=(),
+        description="QOS whose jobs may be preempted by jobs of this one, under PreemptType: preempt/qos",
     )
     PreemptMode: Annotated[str, choice("cluster", *PREEMPT_MODES)] = Field(
         default="cluster",
-        description="what becomes of its jobs that are preempted: REQUEUE or CANCEL, or as in policy.slurm "
-        "(OFF, too, as Slurm takes it)",
+        description="what happens to its jobs when they are preempted: REQUEUE or CANCEL, or as in"
+        " policy.slurm (also with OFF, as in Slurm)",
     )
     GraceTime: Count = Field(
-        default=0, description="how long its jobs may continue once they are preempted, s"
+        default=0, description="how long its jobs may continue after they are preempted, s"
     )
     PreemptExemptTime: Annotated[int | None, whole(0)] = Field(
-        default=None, description="how long its jobs run before they may be preempted, s"
+        default=None, description="how long its jobs must have run before they may be preempted, s"
     )
     Flags: QosFlags = Field(
         default=(),
-        description="DenyOnLimit: a job beyond a limit for good is rejected at submission; NoDecay: its "
-        "usage does not decay; OverPartQOS: its limits go before those of the partition's QOS; "
-        "PartitionMaxNodes, PartitionMinNodes, PartitionTimeLimit: MaxNodes, MinNodes or MaxTime of their "
-        "partition does not bind its jobs; "
-        "UsageFactorSafe: time limits count UsageFactor times, too",
+        description="DenyOnLimit: a job that can never meet a limit is rejected at submission;"
+        " NoDecay: its usage does not decay; OverPartQOS: its limits take precedence over"
+        " those of the partition's QOS; PartitionMaxNodes, PartitionMinNodes,"
+        " PartitionTimeLimit: MaxNodes, MinNodes or MaxTime of the partition does not"
+        " apply to its jobs; UsageFactorSafe: time limits count with the UsageFactor, too",
     )
 
     @model_validator(mode="before")

@@ -80,7 +80,7 @@ def parameters_of(function: Callable[..., Any]) -> tuple[str, ...]:
         names = tuple(inspect.signature(function).parameters)
     except (TypeError, ValueError):  # some functions written in C do not tell
         raise ConfigError(
-            f"order function {function!r} does not tell its parameters; allowed: {', '.join(allowed)}"
+            f"order function {function!r}: its parameters cannot be read; allowed: {', '.join(allowed)}"
         ) from None
     for name in names:
         if name not in allowed:
@@ -122,5 +122,5 @@ def static_keys(order: str, function: Callable[..., Any] | None, columns: Floats
         raise ConfigError(f"order function {name!r} fails: {type(error).__name__}: {error}") from error
     if np.isnan(keys).any():
         row = int(np.flatnonzero(np.isnan(keys))[0])
-        raise ConfigError(f"order function {name!r} gives NaN for component {row} of the queue (from 0)")
+        raise ConfigError(f"order function {name!r} returns NaN for component {row} of the queue (from 0)")
     return keys

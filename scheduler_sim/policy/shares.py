@@ -56,8 +56,8 @@ class UserKeys(Keys):
     )
     qos: list[Name] | None = Field(
         default=None,
-        description="The QOS that its jobs may have, where AccountingStorageEnforce has qos; by default "
-        "those of the account, any at the top.",
+        description="The QOS that its jobs may have, if AccountingStorageEnforce contains qos; by"
+        " default those of the account, any at the top.",
     )
 
     @model_validator(mode="before")
@@ -78,8 +78,8 @@ class AccountKeys(Keys):
 
     shares: Shares = Field(
         default=1,
-        description="Shares among all accounts and users of the account above; parent = its users and "
-        "accounts compete as if they stood in the account above.",
+        description="Shares among all accounts and users of the account above; parent = its users and"
+        " accounts compete as if they were in the account above.",
     )
     priority: Annotated[int | None, whole(0, MOST_PRIORITY)] = Field(
         default=None,
@@ -87,20 +87,20 @@ class AccountKeys(Keys):
         "above, 0 at the top.",
     )
     limits: AssociationLimits = Field(
-        default=AssociationLimits(), description="Limits of all that is inside, as below."
+        default=AssociationLimits(), description="Limits of everything inside the account, as below."
     )
     default_qos: Name | None = Field(
         default=None, description="QOS of jobs that name none, by default that of the account above."
     )
     qos: list[Name] | None = Field(
         default=None,
-        description="The QOS that its jobs may have, where AccountingStorageEnforce has qos; by default "
-        "those of the account above, any at the top.",
+        description="The QOS that its jobs may have, if AccountingStorageEnforce contains qos; by"
+        " default those of the account above, any at the top.",
     )
     users: dict[Name, UserKeys] = Field(
         default={},
-        description="Users and their shares, or a mapping with shares and more. Users a trace names beyond "
-        "them get 1 share each.",
+        description="Users and their shares, or a mapping with shares and more. Other users of a"
+        " trace get 1 share each.",
     )
     accounts: dict[Name, AccountKeys] = Field(
         default={},
@@ -119,7 +119,7 @@ def account_problems(accounts: Mapping[str, AccountKeys], where: Location = ()) 
         if place == (*where, ROOT):
             continue
         if name in seen:
-            yield Problem(place, f"the name of {seen[name]}, too; allowed: a name that occurs once")
+            yield Problem(place, f"also the name of {seen[name]}; allowed: a name that occurs once")
         seen.setdefault(name, "another account")
 
 

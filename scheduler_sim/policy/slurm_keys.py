@@ -215,109 +215,115 @@ class SlurmKeys(Keys):
 
     version: Version = Field(
         default="22.05",
-        description="whose defaults and rules: in 19.05 an end brings a pass at once, in 22.05 groups of "
-        "planned ends are aligned to half minutes (ours)",
+        description="version whose defaults and rules apply: in 19.05 the end of a job triggers a"
+        " pass at once, in 22.05 groups of planned ends are aligned to half minutes"
+        " (ours)",
     )
     SchedulerType: Annotated[str, choice("sched/backfill", "sched/builtin")] = Field(
-        default="sched/backfill", description="builtin: the main scheduler alone, nothing is backfilled"
+        default="sched/backfill", description="builtin: only the main scheduler, without backfill"
     )
     SelectType: Annotated[str, choice("select/cons_tres", "select/cons_res", "select/linear")] = Field(
         default="select/cons_tres",
-        description="how ends of running jobs are predicted: in groups (cons_tres, cons_res), or one by one; "
-        "22.05: linear leaves what a backfill pass has started out of its plan; where jobs share nodes, not "
-        "linear",
+        description="how ends of running jobs are predicted: in groups (cons_tres, cons_res), or one"
+        " by one (linear); 22.05: with linear, what a backfill pass has started is not in"
+        " its plan; where jobs share nodes, not linear",
     )
     SelectTypeParameters: Select = Field(
         default=(),
-        description="where jobs share nodes, what of them is given out: CR_Core or CR_CPU, CR_Socket, each "
-        "with _Memory, and CR_LLN; by default cores, and memory if any job of the trace asks for it (ours); "
-        "CR_Pack_Nodes changes no start",
+        description="where jobs share nodes, which of their resources are allocated: CR_Core or"
+        " CR_CPU, CR_Socket, each with _Memory, and CR_LLN; by default cores, and memory"
+        " if any job of the trace asks for it (ours); CR_Pack_Nodes changes no start",
     )
     DefMemPerCPU: Count = Field(
-        default=0, description="memory of a job that asks for none, MB for each core; 0: all of its nodes"
+        default=0, description="memory per core of a job that asks for none, MB; 0: all memory of its nodes"
     )
-    DefMemPerNode: Count = Field(default=0, description="... MB on each node")
+    DefMemPerNode: Count = Field(default=0, description="memory per node of a job that asks for none, MB")
     MaxMemPerCPU: Count = Field(
         default=0,
-        description="a job that asks for more MB for each core gets more cores; 0: no limit",
+        description="a job that asks for more memory per core (MB) gets more cores; 0: no limit",
     )
-    DefCpuPerGPU: Count = Field(default=0, description="cores for each GPU of a job that does not say")
-    DefMemPerGPU: Count = Field(default=0, description="memory for each GPU of a job that asks for none, MB")
+    DefCpuPerGPU: Count = Field(default=0, description="cores per GPU of a job that does not state them")
+    DefMemPerGPU: Count = Field(default=0, description="memory per GPU of a job that asks for none, MB")
 
     TopologyPlugin: Annotated[str, choice(BY_SYSTEM, "topology/none", "topology/tree", "topology/block")] = (
         Field(
             default=BY_SYSTEM,
-            description="whether nodes are chosen by where they lie: by_system, if the system has a "
-            "topology, as its type says (ours); topology/none: they are not",
+            description="whether nodes are chosen by their location: by_system: if the system has a"
+            " topology, by its type (ours); topology/none: they are not",
         )
     )
     TopologyParam: TopologyWords = Field(
-        default=(), description="TopoOptional: they are for jobs alone that ask for a number of switches"
+        default=(), description="TopoOptional: by location only for jobs that ask for a number of switches"
     )
     max_switch_wait: Count = Field(
         default=300,
-        description="how long a job that asks for a number of switches waits for so few at most",
+        description="longest time that a job waits for the number of switches it asks for",
     )
 
     # power saving
     SuspendTime: Suspension = Field(
         default=None,
-        description="how long a node is idle before it is powered down; UNLIMITED or -1: never; else as "
-        "energy.idle_off of the models says (ours)",
+        description="idle time after which a node is powered down; UNLIMITED or -1: as"
+        " energy.idle_off of the models says, without that never (ours)",
     )
     SuspendTimeout: OptionalUnits = Field(
         default=None,
-        description="how long no job can have a node that powers down; by default 30, or as long as that "
-        "takes by the power profile (ours)",
+        description="time for which no job can have a node that powers down; by default 30, or the"
+        " time in the power profile if that is longer (ours)",
     )
     ResumeTimeout: OptionalUnits = Field(
         default=None,
-        description="how long a node may take to boot; without a power profile so long it does (ours); by "
-        "default 60, or as long as the profile says (ours)",
+        description="longest time a node may take to boot; without a power profile every boot takes"
+        " this long (ours); by default 60, or the time in the profile (ours)",
     )
     SuspendRate: Count = Field(
-        default=60, description="nodes that are powered down in a minute, about; 0: any number"
+        default=60, description="nodes powered down per minute, approximately; 0: any number"
     )
-    ResumeRate: Count = Field(default=300, description="nodes that are booted in a minute, about; likewise")
+    ResumeRate: Count = Field(
+        default=300, description="nodes booted per minute, approximately; 0: any number"
+    )
     SuspendExcNodes: NodeLists = Field(
         default=(),
-        description="nodes that stay on, by number in their module, as main[0-9]; main[0-9]:4: idle ones of "
-        "these, so many",
+        description="nodes that stay on, by number in their module, as main[0-9]; main[0-9]:4: four"
+        " idle ones of these",
     )
     SuspendExcParts: NameList = Field(default=(), description="partitions whose nodes stay on")
     power_save_interval: Annotated[int, whole(1)] = Field(
         default=10,
-        description="time between two looks of the power saving thread while no node changes; after a "
-        "change it looks a second later",
+        description="time between two checks of the power saving thread while no node changes; after"
+        " a change the next is a second later",
     )
 
     # the main scheduler
     sched_interval: OptionalPeriod = Field(
-        default=60, description="time between two passes over the whole queue; -1: none are made"
+        default=60, description="time between two passes over the whole queue; -1: no such passes"
     )
     sched_min_interval: Count = Field(
-        default=2, description="least time between two passes, microseconds; only whole seconds count"
+        default=2, description="shortest time between two passes, microseconds; only whole seconds count"
     )
     batch_sched_delay: Seconds = Field(
-        default=3, description="time from one pass to the next that an event asks for"
+        default=3, description="time from one pass to the next one that an event requests"
     )
     default_queue_depth: Count = Field(
-        default=100, description="jobs tried, and one more, by a pass that an event asks for"
+        default=100, description="a pass that an event requests tries this number of jobs, and one more"
     )
     partition_job_depth: Count = Field(
         default=0, description="jobs of one partition tried in a pass; 0: no limit"
     )
-    defer: Flag = Field(default=False, description="19.05: an end does not bring a pass at once, as in 22.05")
+    defer: Flag = Field(
+        default=False, description="19.05: the end of a job does not trigger a pass at once, as in 22.05"
+    )
 
     # the backfill scheduler
     bf_interval: OptionalPeriod = Field(
         default=30,
-        description="time from one backfill pass to the next; -1: none is made; 0: one an instant (ours)",
+        description="time from one backfill pass to the next; -1: no backfill passes; 0: one at every"
+        " instant (ours)",
     )
-    bf_max_job_test: OptionalUnits = Field(default=None, description="jobs tested in a pass, which then ends")
+    bf_max_job_test: OptionalUnits = Field(default=None, description="jobs tested in a pass before it ends")
     bf_node_space_size: OptionalUnits = Field(
         default=None,
-        description="records of the plan, with which the pass ends; by default as bf_max_job_test",
+        description="records of the plan at which the pass ends; by default as bf_max_job_test",
     )
     bf_max_job_part: Count = Field(default=0, description="jobs tried of one partition; 0: no limit")
     bf_max_job_user: Count = Field(default=0, description="jobs tried of one user; 0: no limit")
@@ -325,7 +331,7 @@ class SlurmKeys(Keys):
         default=0, description="jobs tried of one user in one partition; 0: no limit"
     )
     bf_max_job_start: Count = Field(
-        default=0, description="jobs started in a pass, which then ends; 0: no limit"
+        default=0, description="jobs started in a pass before it ends; 0: no limit"
     )
     bf_max_job_array_resv: Count = Field(
         default=20, description="tasks of an array that may reserve in a pass"
@@ -333,22 +339,23 @@ class SlurmKeys(Keys):
     bf_window: Annotated[int, whole(1)] = Field(default=1440, description="how far ahead to plan")
     bf_window_linear: Count = Field(
         default=0,
-        description="cons_tres: by how much a group of planned ends is wider than the last; 0: twice as wide",
+        description="cons_tres: how much wider each group of planned ends is than the one before; 0:"
+        " twice as wide",
     )
     bf_resolution: Annotated[int, whole(1, 3600)] = Field(
-        default=60, description="multiples to which reservations are rounded down, on the clock of the epoch"
+        default=60, description="reservations are rounded down to multiples of this, counted from the epoch"
     )
     bf_min_age_reserve: Seconds = Field(
         default=0, description="how long a job must be eligible before it reserves, or blocks its partition"
     )
     bf_min_prio_reserve: Priority = Field(
-        default=0, description="least priority that reserves, or blocks its partition"
+        default=0, description="lowest priority with which a job reserves, or blocks its partition"
     )
     bf_job_part_count_reserve: Count = Field(
         default=0, description="jobs of a partition that reserve; 0: no limit"
     )
     bf_one_resv_per_job: Flag = Field(
-        default=False, description="a job that asks for several partitions reserves in the first that can"
+        default=False, description="a job that asks for several partitions reserves in the first possible one"
     )
 
     # dependencies and limits
@@ -357,15 +364,15 @@ class SlurmKeys(Keys):
     )
     EnforcePartLimits: Annotated[str, choice("NO", "ANY", "ALL")] = Field(
         default="NO",
-        description="a job that asks for more than its partitions' limits is rejected if it is beyond those "
-        "of all (ANY) or of any (ALL); NO: it waits for ever",
+        description="a job beyond the limits of its partitions is rejected if it exceeds those of all"
+        " of them (ANY) or of any of them (ALL); NO: it waits for ever",
     )
     assoc_limit_stop: Flag = Field(
         default=False,
-        description="a job that waits for a limit of a QOS or an association holds up those behind it",
+        description="a job that waits for a limit of a QOS or an association blocks the jobs behind it",
     )
     OverTimeLimit: Count = Field(
-        default=0, description="how long a job may run past its limit; plans do not count on it"
+        default=0, description="how long a job may run past its limit; plans do not include it"
     )
     KillWait: Seconds = Field(
         default=30, description="how long a job that is killed keeps its nodes: from SIGTERM to SIGKILL"
@@ -374,43 +381,46 @@ class SlurmKeys(Keys):
     # preemption
     PreemptType: Annotated[str, choice("preempt/none", "preempt/partition_prio", "preempt/qos")] = Field(
         default="preempt/none",
-        description="no preemption, or of jobs of partitions of a lower tier, or of QOS by their Preempt",
+        description="no preemption, or of jobs in partitions of a lower tier, or of jobs of the QOS"
+        " that Preempt of a QOS lists",
     )
     PreemptMode: Annotated[str, choice("OFF", "REQUEUE", "CANCEL", SUSPEND)] = Field(
-        default="OFF", description="what becomes of a job that is preempted"
+        default="OFF", description="what happens to a job that is preempted"
     )
     PreemptExemptTime: Seconds = Field(
-        default=0, description="how long a job runs before it may be preempted"
+        default=0, description="how long a job must have run before it may be preempted"
     )
-    JobRequeue: Flag = Field(
-        default=True, description="false: a job that does not say whether it may be requeued may not"
-    )
+    JobRequeue: Flag = Field(default=True, description="whether a job that does not state it may be requeued")
     preempt_youngest_first: Flag = Field(
-        default=False, description="the last to have started is preempted first, not the smallest"
+        default=False, description="the job that started last is preempted first, not the smallest one"
     )
     preempt_strict_order: Flag = Field(
-        default=False, description="of those to preempt only the last that was needed is moved in front"
+        default=False,
+        description="of the candidates for preemption only the last one needed is moved to the front",
     )
     preempt_reorder_count: Count = Field(
-        default=1, description="how often the order of those to preempt is improved"
+        default=1, description="how often the candidates for preemption are reordered"
     )
     MessageTimeout: Seconds = Field(
-        default=10, description="with KillWait: time during which no more jobs are preempted for the same job"
+        default=10, description="for KillWait + this time no more jobs are preempted for the same job"
     )
 
     # priorities
     PriorityType: Annotated[str, choice("priority/basic", "priority/multifactor")] = Field(
-        default="priority/basic", description="in order of submission, or by factors"
+        default="priority/basic",
+        description="priorities in order of submission (basic), or by factors (multifactor)",
     )
-    PriorityFlags: Flags = Field(default=(), description="what changes the factors")
-    PriorityMaxAge: Duration = Field(default=7 * 86400, description="age at which that factor is 1")
-    PriorityCalcPeriod: Period = Field(default=300, description="time from one computation to the next")
+    PriorityFlags: Flags = Field(default=(), description="flags that change how factors are computed")
+    PriorityMaxAge: Duration = Field(default=7 * 86400, description="age at which the age factor is 1")
+    PriorityCalcPeriod: Period = Field(
+        default=300, description="time from one computation of priorities to the next"
+    )
     PriorityDecayHalfLife: HalfLife = Field(
         default=7 * 86400, description="half-life of usage; 0: usage does not decay"
     )
     PriorityUsageResetPeriod: Annotated[
         str, choice("NONE", "NOW", "DAILY", "WEEKLY", "MONTHLY", "QUARTERLY", "YEARLY")
-    ] = Field(default="NONE", description="when usage is forgotten, on the clock of the epoch, UTC")
+    ] = Field(default="NONE", description="when usage is reset, in UTC, on the clock of the epoch")
     PriorityFavorSmall: Flag = Field(default=False, description="small jobs have the larger size factor")
     PriorityWeightAge: Count = Field(default=0, description="weight of the age factor")
     PriorityWeightAssoc: Count = Field(default=0, description="weight of the association factor")
@@ -426,84 +436,86 @@ class SlurmKeys(Keys):
         str, choice("accounting_storage/slurmdbd", "accounting_storage/none")
     ] = Field(
         default="accounting_storage/slurmdbd",
-        description="none, Slurm's own default: it ignores the weights of age and fair share",
+        description="accounting_storage/none, Slurm's own default: the weights of age and fair share"
+        " are ignored",
     )
     AccountingStorageEnforce: Enforced = Field(
         default=("associations", "limits"),
-        description="with limits, safe or all, usage is charged at each computation and at each end; else, "
-        "as by Slurm's own default, what a job used since the last computation is forgotten when it ends, "
-        "and no limit of a QOS or an association counts",
+        description="with limits, safe or all, usage is charged at each computation and at each end;"
+        " otherwise, as with Slurm's own default, what a job used since the last"
+        " computation is lost when it ends, and limits of QOS and associations have no"
+        " effect",
     )
     accounts: dict[str, AccountKeys] = Field(
         default={},
-        description="accounts and users with their shares; without them all are equal. Slurm's own user "
-        "`root` is always there (ours)",
+        description="accounts and users with their shares; without them all users are equal. Slurm's"
+        " own user `root` is always there (ours)",
     )
     qos: dict[Name, QosKeys] = Field(
-        default={}, description="each QOS: its priority alone, or a mapping with its limits, too (ours)"
+        default={}, description="QOS by name: a priority, or a mapping that may also have limits (ours)"
     )
 
     # the daemon, and rules that can be switched off
     clock: Annotated[str, choice("daemon", "simulator")] = Field(
         default="daemon",
-        description="simulator: the clock of the DEEP-EST Slurm simulator, a step each second; in it "
-        "heterogeneous jobs end with their longest component (ours)",
+        description="simulator: the clock of the DEEP-EST Slurm simulator, with a step each second;"
+        " heterogeneous jobs then end with their longest component (ours)",
     )
     epoch: Seconds = Field(
         default=0,
-        description="second 0 of the trace on the clock of the epoch, where bf_resolution and the groups of "
-        "planned ends count (ours)",
+        description="second 0 of the trace in seconds since the epoch, from which bf_resolution and"
+        " the groups of planned ends are counted (ours)",
     )
     latency: Annotated[str, choice("none", "measured")] = Field(
         default="none", description="latencies of the daemon: none, or as measured on 22.05 (ours)"
     )
     epilog_s: OptionalSeconds = Field(
         default=None,
-        description="from an end to the moment the nodes are idle; by default as latency says (ours)",
+        description="time from the end of a job until its nodes are idle; by default as latency says (ours)",
     )
     launch_s: OptionalSeconds = Field(
         default=None,
-        description="from a start by the backfill scheduler to the first second of the run time; 0 where it "
-        "looks first (ours)",
+        description="time from a start by the backfill scheduler to the first second of the run time;"
+        " by default as latency says, 0 with looks_first: backfill (ours)",
     )
     killed_epilog_s: OptionalSeconds = Field(
         default=None,
-        description="from the end of KillWait to the moment the nodes of what was killed are idle (ours)",
+        description="time from the end of KillWait until the nodes of the killed job are idle (ours)",
     )
     main_wait_ms: Annotated[int | None, whole(0, 1000)] = Field(
         default=None,
-        description="from an end to the main scheduler's look at it, on average: whole seconds come of "
-        "adding up; by default as latency says (ours)",
+        description="mean time from the end of a job to the next check of the main scheduler; it adds"
+        " up over several ends to whole seconds; by default as latency says (ours)",
     )
     limit_check_s: Annotated[int, whole(1)] = Field(
-        default=30, description="time between two looks for jobs past their limit (ours; fixed in Slurm)"
+        default=30, description="time between two checks for jobs past their limit (ours; fixed in Slurm)"
     )
     starts_before_s: Seconds = Field(
         default=3600,
-        description="how long before the first submission the daemon started: its timers count from there "
-        "(ours)",
+        description="how long before the first submission the daemon started; its timers count from"
+        " there (ours)",
     )
     looks_first: Annotated[str, choice("main", "backfill")] = Field(
         default="main",
-        description="which scheduler looks first within a second: in a daemon, a matter of chance; if it is "
-        "backfill, it sees no end of that second (ours)",
+        description="which scheduler runs first within a second, in a daemon a matter of chance; with"
+        " backfill, that one does not see the ends of the same second (ours)",
     )
     requeue_delay_s: OptionalSeconds = Field(
         default=None, description="time until a requeued job is eligible (ours; fixed in Slurm)"
     )
     fixed_nodes: Flag = Field(
-        default=True, description="false: reservations count nodes and do not name them (ours)"
+        default=True, description="false: reservations hold numbers of nodes, not certain nodes (ours)"
     )
     inclusive_end: Flag = Field(
         default=True, description="false: a job may end in the second in which a reservation begins (ours)"
     )
     grouped_ends: Flag = Field(
-        default=True, description="false: cons_tres predicts every end by itself, as linear does (ours)"
+        default=True, description="false: cons_tres predicts each end on its own, as linear does (ours)"
     )
     accelerate: Flag = Field(
         default=True,
-        description="false: nothing is done for speed alone: passes that can change nothing are made, too, "
-        "and each try looks at all nodes anew; the schedule is the same (ours)",
+        description="false: no shortcuts for speed: passes that can change nothing are made, too, and"
+        " each try examines all nodes anew; the schedule is the same (ours)",
     )
 
     def to_dict(self) -> dict[str, Any]:
@@ -566,9 +578,9 @@ def _unknown(key: str) -> str:
     if why == UNKNOWN and key != key.lower():  # one of the whole slurm.conf
         why = why_ignored("top", key)
     if why == NOT_MODELLED:
-        return "Slurm has it, but it is not modelled; allowed: to leave it out"
+        return "a parameter of Slurm that is not modelled; allowed: to leave it out"
     if why not in (UNKNOWN, OUTSIDE):
         effect = "changes nothing here" if why in HARMLESS else "is not modelled"
-        return f"Slurm has it, but it {effect}: {why}; allowed: to leave it out"
+        return f"a parameter of Slurm that {effect}: {why}; allowed: to leave it out"
     hint = did_you_mean(key[:80], (*SlurmKeys.model_fields, *PARAMETERS))
     return f"unknown key; allowed: those of docs/reference/slurm.md{hint}"

@@ -46,25 +46,26 @@ UNITS = {
     "priority": "bf_min_prio_reserve",
 }
 EFFECTLESS = {
-    "sched_min_interval": "below a second: the daemon looks around once a second",
+    "sched_min_interval": "below a second: the daemon runs its checks once a second",
     "defer": "in 22.05: no submission and no end triggers a pass at once, with or without it; 19.05 uses it",
-    "kill_invalid_depend": "in SchedulerParameters: 22.05 reads it in DependencyParameters, where it counts",
+    "kill_invalid_depend": "in SchedulerParameters: 22.05 reads it in DependencyParameters, where it has an"
+    " effect",
 }
 """Keys that may change no schedule, and when."""
 
 MISSED = {
-    "allow_zero_lic": "jobs that ask for licences the site has none of",
-    "bf_max_job_assoc": "a limit of the jobs of one association that a pass tries",
+    "allow_zero_lic": "jobs that ask for licences that the site does not have",
+    "bf_max_job_assoc": "a limit on the jobs of one association that are tried in a pass",
     "bf_busy_nodes": "reservations that prefer busy nodes to idle ones",
     "bf_licenses": "reservations of licences",
-    "bf_running_job_reserve": "reservations for what runs on whole nodes",
+    "bf_running_job_reserve": "reservations for jobs that run on whole nodes",
     "defer_batch": "interactive jobs that start at submission",
     "extra_constraints": "constraints of `--extra`",
     "ignore_prefer_validation": "features of `--prefer`",
     "permit_job_expansion": "jobs that grow while they run",
     "reduce_completing_frag": "`CompleteWait`, during which nothing starts while jobs complete",
-    "sched_max_job_start": "a limit of the starts in one pass of the main scheduler",
-    "time_min_as_soft_limit": "`--time-min`, with which plans would be made",
+    "sched_max_job_start": "a limit on the starts in one pass of the main scheduler",
+    "time_min_as_soft_limit": "`--time-min`, which plans would use instead of the time limit",
 }
 """What Slurm has the parameters for that are not modelled."""
 

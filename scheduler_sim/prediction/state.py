@@ -98,8 +98,8 @@ def state_of_queue(queue: Queue, system: System, at: int | None) -> tuple[State,
     asked = queue.asked_at() if at is None else at - queue.origin
     if asked is None:
         raise InputError(
-            "--at: not given, and squeue does not say both START_TIME and TIME of a job that runs; allowed:"
-            " --at YYYY-MM-DDThh:mm:ss"
+            "--at: not given, and squeue has no running job with both START_TIME and TIME;"
+            " allowed: --at YYYY-MM-DDThh:mm:ss"
         )
     start = np.where(queue.start >= 0, queue.start, np.where(queue.elapsed >= 0, asked - queue.elapsed, -1))
     jobs, held = queue.jobs, queue.held()
@@ -107,8 +107,9 @@ def state_of_queue(queue: Queue, system: System, at: int | None) -> tuple[State,
     if len(late):
         label = queue.labels[late[0]]
         raise InputError(
-            f"{jobs.source.name}: job {label} was submitted or started after the instant of the prediction,"
-            " or does not say how long it has run; allowed: --at the moment at which squeue was asked"
+            f"{jobs.source.name}: job {label} was submitted or started after the instant of"
+            " the prediction, or has no TIME; allowed: --at with the moment at which squeue"
+            " was called"
         )
     limit = limits(jobs, system)
     kept = np.flatnonzero(~held)

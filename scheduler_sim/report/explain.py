@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 NEAR_IDS = 5
 
 UNTOLD = (
-    "Nodes that were out of service, licences or other resources of a node matter here, or Slurm deals what"
-    " it asks for to nodes, and a result does not say what was free of them. So nothing is said about what it"
-    " lacked."
+    "A result does not record what was free of everything that matters here: nodes"
+    " out of service, licences, other resources of a node, or a request that Slurm"
+    " distributes over nodes. So nothing is said about what it lacked."
 )
 
 
@@ -193,8 +193,8 @@ def _notes(
         notes.append(f"What may pass a blocked component under {scheme.name}: {scheme.passing}.")
     if rules.vetoes:
         notes.append(
-            "At which times it might not start, by the policy's may_start, a function of the user's own, is"
-            " in no result; what it waited then counts for priority."
+            "A result does not record when the policy's may_start, a function of the user's"
+            " own, kept it from starting; that wait counts as priority."
         )
     recorded = next(wait.seconds for wait in waits if wait.kind == "resources")
     if recorded != resources:
@@ -210,8 +210,8 @@ def _of_order(rules: Rules) -> list[str]:
     known = {
         MULTIFACTOR: "The queue was in the order of Slurm's multifactor priorities, which a result does not"
         " record",
-        TIERS: "Partitions of its module have different priorities, and a result does not record who was in"
-        " which",
+        TIERS: "Partitions of its module have different priorities, and a result does not record"
+        " which component was in which",
     }
     nothing = ", so nothing is said about what stood before it or overtook it."
     return [known[rules.order] + nothing] if rules.order in known else []
@@ -326,7 +326,7 @@ def _why_never_eligible(manifest: Mapping[str, Any], facts: Mapping[str, Any], b
         reasons = "; ".join(reason for reasons in beyond for reason in reasons)
         return f"with EnforcePartLimits=NO a job beyond the limits of its partition waits for ever: {reasons}"
     return (
-        "what it depends on never came true, nobody released it, or its begin time lies after the last event"
+        "its dependency was never satisfied, it was never released, or its begin time is after the last event"
     )
 
 

@@ -27,7 +27,7 @@ NOT_KNOWN = (
     "Which cores and GPUs were stranded is not known under Slurm, and where nodes were out of service or jobs"
     " requeued."
 )
-SAID = "Stranded is what was free on nodes on which nothing fitted of all that waited for such."
+SAID = "Stranded: free on nodes on which none of the components that waited for such a resource fitted."
 
 Shares = dict[str, list[float | None]]
 

@@ -46,7 +46,7 @@ class Plot:
         return gantt(self._result, colour, span)
 
     def resources(self) -> Figure:
-        """Draw cores, memory and GPUs in use, and those that were of use to nobody, over the whole run.
+        """Draw cores, memory and GPUs in use, and those that no waiting component could use, over time.
 
         Raises InputError if jobs share no nodes.
         """

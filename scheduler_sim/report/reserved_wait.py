@@ -38,9 +38,9 @@ def notes(manifest: Keys, facts: Keys, times: Times) -> tuple[str, ...]:
     module, limit = str(facts["module"]), int(facts["time_limit"])
     if facts.get("reservation"):
         return (
-            f"It named the reservation {plain(facts['reservation'])}: it had to start and, by its limit, to"
-            " end in its time and on its nodes, and waited with those alone that name it, too. Who they were"
-            " is not recomputed.",
+            f"It named the reservation {plain(facts['reservation'])}: it had to start and, by"
+            " its limit, end within that reservation and on its nodes, and waited only with"
+            " other components that name it. Which they were is not recomputed.",
         )
     met = [
         text
@@ -49,12 +49,12 @@ def notes(manifest: Keys, facts: Keys, times: Times) -> tuple[str, ...]:
     ]
     if met:
         text = (
-            f"Nodes of {plain(module)} were reserved for others: {listing(met)}. It could start only where"
-            " from then to its limit enough nodes were free beside these."
+            f"Nodes of {plain(module)} were reserved for others: {listing(met)}. It could"
+            " start only when enough other nodes were free from then to its limit."
         )
     else:
         text = f"Nodes of {plain(module)} may have been reserved for others; the result does not say when."
-    return (f"{text} Who stood before it, and what idle nodes were kept for, is not recomputed.",)
+    return (f"{text} What stood before it, and what idle nodes were kept for, is not recomputed.",)
 
 
 def _turns(one: Keys, module: str, times: Times, until: int) -> Iterator[str]:

@@ -17,7 +17,7 @@ MEANING = {
     "PartitionDown": "its partition is DOWN",
     "Dependency": "waiting for jobs that it depends on",
     "BeginTime": "its begin time had not come",
-    "JobArrayTaskLimit": "as many tasks of its array ran as may at once",
+    "JobArrayTaskLimit": "as many tasks of its array ran as are allowed at once",
     "Licenses": "too few of its licences were free",
     WAITS: "its reservation had not begun, or was over",
     MAINTENANCE: "all nodes of its module were reserved at some time from then to its limit",
@@ -31,10 +31,12 @@ MEANING = {
 LIMITS_BEGIN = ("QOS", "Assoc", "Max")
 """So do Slurm's words for limits begin."""
 
-OF_LIMITS = "a limit of its QOS or its association stood against it"
+OF_LIMITS = "a limit of its QOS or its association held it back"
 
 UNDIVIDED = ("Resources", "Priority")
-UNDIVIDED_MEANING = "too few of its nodes had room, or it was kept for others: a result does not say which"
+UNDIVIDED_MEANING = (
+    "too few of its nodes had room, or the room was kept for others: a result does not say which"
+)
 
 
 def reasons(

@@ -17,14 +17,14 @@ NOT_HONOURED = {
     "gpus": "components that ask for GPUs, which are not counted; they have their nodes to themselves",
     "gres": "components that ask for other resources of a node (gres, TRES), which are not modelled",
     "nice": "components with a nice value, which has no effect",
-    "switches": "components that would wait for few switches, and start on any",
-    "oversubscribe": "components that would share their cores, and have them to themselves",
+    "switches": "components that ask to wait for few switches; they start on any",
+    "oversubscribe": "components that would share their cores; they have them to themselves",
     "qos": "components of a QOS that policy.slurm.qos does not list, so their QOS factor is 0",
     "array_limit": "tasks that start with other components: the limit of their array has no effect",
     "unknown_call": "calls of a kind that is not known, which have no effect",
     "preceding_job": "jobs that name a preceding job; they are submitted at their recorded times",
     "skipped_predecessor": "dependencies on records that are not simulated, which are left out",
-    "reservation": "components that name a reservation; the system states none, so they run without",
+    "reservation": "components that name a reservation; the system states none, so they run without one",
     "reservation_change": "changes of reservations that were refused, as scontrol refuses them",
     "licences": "components that ask for licences; the system states none, so they are not limited",
     "nam": "components that ask for network attached memory; the system states none, so it is not limited",
@@ -40,11 +40,12 @@ REJECTED = {
     "memory": "that ask for more memory than a node has",
     "cores": "that ask for more cores than a node has",
     "gpus": "that ask for more GPUs than a node has",
-    "features": "for which too few nodes have all they ask for: features, types of GPU, amounts on one node",
+    "features": "for which too few nodes have everything they ask for: features, types of GPU,"
+    " amounts on one node",
     "limit": "beyond a limit of their QOS or association, at submission",
-    "no_room": "for which the nodes of their partition, were all idle, would have too little room",
+    "no_room": "for which the nodes of their partition have too little room even if all are idle",
     "resources": "that ask for more of a shared resource than there is",
-    "power_cap": "that draw more than the power cap ever allows beside idle nodes",
+    "power_cap": "that would draw more than the power cap ever allows beside idle nodes",
 }
 """What the counts of ``rejected_because`` mean, after a number of components."""
 

@@ -41,15 +41,20 @@ class Column:
 
 COMPONENTS = (
     Column("modular_job_id", "int64", "", "the job this component belongs to"),
-    Column("component_id", "int64", "", "names the component; the job number in a trace in SWF"),
+    Column("component_id", "int64", "", "number of the component; in SWF the job number"),
     Column("name", "text", "", "name of the job or component in the trace; empty if it has none"),
-    Column("user", "text", "", "who submitted it, as in the trace; empty if not known"),
+    Column("user", "text", "", "user who submitted it, as in the trace; empty if not known"),
     Column("app", "text", "", "the application it runs, as in the trace; empty if not known"),
     Column("module", "text", "", "where it ran; if it never started, module of its first placement"),
     Column("nodes", "int64", "nodes", "nodes held; if it never started, nodes of its first placement"),
     Column("frequency_khz", "int64", "kHz", "P-state of its nodes; −1 without an energy model"),
     Column("submit_time", "int64", "s", "when it was submitted"),
-    Column("eligible_time", "int64", "s", "from when on it waited only for nodes, resources and its turn"),
+    Column(
+        "eligible_time",
+        "int64",
+        "s",
+        "when it became eligible: from then on it waited only for nodes, resources and its turn",
+    ),
     Column("start_time", "int64", "s", "when it started; −1 if it never did"),
     Column(
         "end_time",
@@ -57,7 +62,7 @@ COMPONENTS = (
         "s",
         "when it ended; if CANCELLED while waiting, when that was; otherwise −1 if it never started",
     ),
-    Column("time_limit", "int64", "s", "requested time, what the scheduler plans with"),
+    Column("time_limit", "int64", "s", "requested time, which the scheduler plans with"),
     Column("run_time", "int64", "s", "as simulated: end − start; −1 if it never started"),
     Column("state", "text", "", "one of " + ", ".join(STATES)),
     Column("wait_dependency", "int64", "s", "eligible − submit; −1 if it never started"),
@@ -83,7 +88,7 @@ REASONS = (
     Column("partition", "text", "", "where it ran; if it never started, the first it asked for"),
     Column("nodes_able", "int64", "nodes", "nodes of that partition that have what it asked for"),
     Column(
-        "held_by", "text", "", "what keeps, or kept, it from being eligible, as `squeue` calls it: a list"
+        "held_by", "text", "", "list of what keeps, or kept, it from being eligible, in the words of `squeue`"
     ),
     Column(
         "wait_array",
@@ -107,15 +112,15 @@ LIMITED = (
         "limit_reason",
         "text",
         "",
-        "the last limit of a QOS or an association that held it, rejected it or ended it, as `squeue` calls"
-        " it",
+        "the last limit of a QOS or an association that held it, rejected it or ended it,"
+        " in the words of `squeue`",
     ),
     Column(
         "wait_limit",
         "int64",
         "s",
-        "time waited (up to now if it still waits) while such a limit held it at the last look of the"
-        " schedulers; this time also counts in the other waits",
+        "time waited (up to now if it still waits) while such a limit held it at the last"
+        " check of the schedulers; this time also counts in the other waits",
     ),
 )
 """... where QOS or associations have limits."""
@@ -133,18 +138,19 @@ RESERVED = (
 """... where the system has advance reservations."""
 
 SUSPENDED = (
-    Column("suspended_time", "int64", "s", "how long it was suspended for others since its start"),
-    Column("suspended", "text", "", "from when until when, s: `40-65,90-100`; empty if it was not"),
+    Column("suspended_time", "int64", "s", "how long it was suspended for other jobs since its start"),
+    Column("suspended", "text", "", "intervals of suspension, s: `40-65,90-100`; empty if there were none"),
 )
 """... where components may be suspended, at the end of ``runs`` as well."""
 
 SLOWED = (
-    Column("slowed_time", "int64", "s", "how long it ran below its own clock, for a power cap"),
+    Column("slowed_time", "int64", "s", "how long it ran below its own clock because of a power cap"),
     Column(
         "slowed",
         "text",
         "",
-        "from when until when, s, and power of its nodes, W: `40-65:350.5,70-90:300`; empty if never",
+        "intervals in which it was slowed, s, with the power of its nodes, W:"
+        " `40-65:350.5,70-90:300`; empty if there were none",
     ),
 )
 """... where a power cap that falls slows what runs, at the end of ``runs`` as well."""
@@ -156,19 +162,19 @@ RECORDED = (
 """... where the trace records when components started."""
 
 TIMELINE = (
-    Column("time", "int64", "s", "the instant; values hold from here to the next row of this module"),
+    Column("time", "int64", "s", "instant from which the values hold, until the next row of this module"),
     Column("module", "text", "", f"name of a module, or `{TOTAL}` for the whole system"),
     Column("nodes_busy", "int64", "nodes", "nodes that run a component"),
     Column(
         "nodes_reserved_idle",
         "int64",
         "nodes",
-        "nodes on which nothing runs, held for a certain component or by a suspended one",
+        "nodes on which nothing runs, held for a certain component or by a suspended component",
     ),
     Column("nodes_down", "int64", "nodes", "nodes out of service (failed or drained)"),
     Column("queue_components", "int64", "components", "components that are eligible and wait"),
-    Column("queue_nodes", "int64", "nodes", "nodes of their placements, summed"),
-    Column("power_w", "float64", "W", "power of all nodes, idle ones too; NaN without an energy model"),
+    Column("queue_nodes", "int64", "nodes", "sum of the nodes of their placements"),
+    Column("power_w", "float64", "W", "power of all nodes, including idle ones; NaN without an energy model"),
 )
 """``timeline``: one row per module (and ``total``) and instant at which a value changes."""
 
@@ -232,8 +238,8 @@ DEVICES = (
         "gpu_list",
         "text",
         "",
-        "which GPUs it had of each of its nodes, numbered from 0, in the order of the nodes: `0-1;3`; nothing"
-        " where it had none",
+        "GPUs that it had on each of its nodes, numbered from 0, in the order of the"
+        " nodes: `0-1;3`; empty for a node on which it had none",
     ),
 )
 """A further column of ``components``, at its end, in a run in which GPUs are told apart."""
@@ -251,7 +257,8 @@ SPREAD = (
         "hops",
         "int64",
         "",
-        "the most [links between the leaves](metrics.md#topology) of two of its nodes; 0 on one leaf",
+        "largest number of [links between the leaves](metrics.md#topology) of two of its"
+        " nodes; 0 on one leaf",
     ),
 )
 """Further columns of ``components``, at its end, in a run on a system with a topology.
@@ -264,10 +271,10 @@ USED = (
         "cores_busy",
         "float64",
         "cores",
-        "cores that jobs have; a core that several jobs have counts for each",
+        "cores allocated to jobs; a core that several jobs have counts once for each",
     ),
-    Column("memory_busy_kb", "int64", "KB", "memory that jobs have"),
-    Column("gpus_busy", "float64", "GPUs", "GPUs that jobs have"),
+    Column("memory_busy_kb", "int64", "KB", "memory allocated to jobs"),
+    Column("gpus_busy", "float64", "GPUs", "GPUs allocated to jobs"),
 )
 """Further columns of ``timeline``, at its end, in a run in which jobs share nodes."""
 
@@ -280,7 +287,7 @@ REQUEUED, NODE_FAIL = "REQUEUED", "NODE_FAIL"
 
 RUNS = (
     Column("component_id", "int64", "", "the component, in the order of `components`"),
-    Column("run", "int64", "", "which of its runs this was, from 1"),
+    Column("run", "int64", "", "number of the run of this component, from 1"),
     Column("module", "text", "", "where it ran"),
     Column("nodes", "int64", "nodes", "nodes held"),
     Column("parts", "int64", "nodes / 10⁶", "nodes held; for shared nodes the part of each that it had"),

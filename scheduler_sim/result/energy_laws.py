@@ -58,7 +58,7 @@ def component_energy(schedule: Schedule) -> Breach:
 
 
 def power_over_time(schedule: Schedule) -> Breach:
-    """At every instant a module draws what components, lost runs and other nodes do; the total is the sum."""
+    """At every instant a module draws as much as components, lost runs and other nodes; total: the sum."""
     if not schedule.energy:
         found = _first(~np.isnan(schedule.timeline["power_w"].to_numpy()))
         return None if found is None else f"row {found} of the timeline has a power without an energy model"
@@ -75,7 +75,7 @@ def power_over_time(schedule: Schedule) -> Breach:
     )
     if breach:
         at, summed, total = breach
-        return f"the modules draw {summed / MILLI} W at {at}, their total says {total / MILLI} W"
+        return f"the modules draw {summed / MILLI} W at {at}, the total has {total / MILLI} W"
     return None
 
 

@@ -114,7 +114,10 @@ class _Told:
         for at, most in self._each("MaxWall"):
             if limit[at] // MINUTE > most.most and not self._scaled(at):
                 row = self._rows[at]
-                return f"{self._schedule.name(row)} has {limit[at]} s, MaxWall is {most.most} minutes"
+                return (
+                    f"{self._schedule.name(row)} has a time limit of {limit[at]} s, MaxWall is"
+                    f" {most.most} minutes"
+                )
         return None
 
     def _scaled(self, at: int) -> bool:
@@ -153,7 +156,7 @@ class _Told:
             return None
         row, here = self._rows[rows[over[0]]], used[over[0]]
         whose = f"{bound.holder.removeprefix('/')}{' of ' + bound.by if bound.by else ''}"
-        return f"{self._schedule.name(row)} starts where {whose} has {here}, {key} is {bound.most}"
+        return f"{self._schedule.name(row)} starts when {whose} has {here} in use, {key} is {bound.most}"
 
     @cached_property
     def _members(self) -> dict[tuple[str, str], np.ndarray]:

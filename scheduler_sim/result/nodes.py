@@ -77,8 +77,8 @@ def node_numbers(components: pd.DataFrame, modules: Mapping[str, int]) -> NodeRu
     if ran.any():
         lost = components.iloc[int(np.argmax(ran))]
         raise InputError(
-            f"component {lost['component_id']} ran on {str(lost['module'])!r},"
-            f" which is not among the modules: {', '.join(map(repr, modules)) or 'there are none'}"
+            f"component {lost['component_id']} ran on {str(lost['module'])!r}, which is not"
+            f" one of the modules: {', '.join(map(repr, modules)) or 'there are none'}"
         )
     columns = np.array(found, dtype=np.int64).reshape(-1, 5).T
     row, first, _, since, _ = columns

@@ -43,7 +43,7 @@ def node_lists(schedule: Schedule) -> Breach:
 
 
 def parts_of_nodes(schedule: Schedule) -> Breach:
-    """At no instant do jobs have more of a node than there is, each core as often as it may be had."""
+    """At no instant do jobs have more of a node than it has; a core counts as often as jobs may share it."""
     for module in schedule.shared:
         held = held_in(schedule, module)
         for kind, there in capacities(schedule, module).items():
@@ -71,7 +71,7 @@ def _who_shares(
 
 
 def devices(schedule: Schedule) -> Breach:
-    """A component has as many GPUs as it says, and at no instant do jobs have more of one than all of it."""
+    """A component has as many GPUs as stated, and at no instant do jobs have more than the whole of a GPU."""
     if not schedule.further.devices:
         return None
     for module in schedule.shared:

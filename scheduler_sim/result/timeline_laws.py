@@ -26,7 +26,7 @@ def timeline_modules(schedule: Schedule) -> Breach:
     found = set(schedule.timeline["module"].unique())
     strangers = sorted(map(str, found - {TOTAL, *schedule.modules}))
     if strangers:
-        return f"the timeline speaks of {strangers[0]!r}, which is no module"
+        return f"the timeline names {strangers[0]!r}, which is no module"
     return None
 
 
@@ -84,7 +84,7 @@ def timeline_total(schedule: Schedule) -> Breach:
         breach = first_difference(_summed(parts), schedule.recorded(TOTAL, column))
         if breach:
             instant, summed, total = breach
-            return f"{column} of the modules sum to {summed} at {instant}, their total says {total}"
+            return f"{column} of the modules sum to {summed} at {instant}, the total has {total}"
     return None
 
 

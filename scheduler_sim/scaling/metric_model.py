@@ -31,15 +31,17 @@ from scheduler_sim.scaling.targets import EVERYWHERE
 class MetricKeys(HeaderKeys):
     """The file of a model of a metric."""
 
-    metric: Title = Field(description="what it is of, such as flops, in the unit in which it was measured")
-    scaling: Scaling = Field(description="of the runs measured, as in a profile")
+    metric: Title = Field(
+        description="name of the metric, such as flops, in the unit in which it was measured"
+    )
+    scaling: Scaling = Field(description="scaling of the measured runs, as in a profile")
     ranks_per_node: RanksPerNode = Field(default=1, description="processes on a node")
     size: Positive | None = Field(default=None, description="size of the problem in its usual runs")
     clock_khz: Positive | None = Field(
         default=None, description="usual clock, for a curve that depends on it"
     )
     value: Mapping = Field(
-        description="one curve of the values; where it gives work it is over the processes"
+        description="one curve of the values; if it gives work, the value is work / processes"
     )
     provenance: ProvenanceKeys = Field(default=ProvenanceKeys(), description="where the numbers come from")
 

@@ -75,10 +75,12 @@ class FrequencyKeys(Keys):
 
     beta: Annotated[float, number(0, 1)] = Field(
         default=0.0,
-        description="share of the run time that scales with the clock; T(q) = T (beta nominal/q + 1 − beta)."
-        " A curve that depends on clock_khz has it already",
+        description="share of the run time that scales with the clock; T(q) = T (beta nominal/q + 1 −"
+        " beta). Not for a curve that depends on clock_khz",
     )
-    nominal_khz: Annotated[int, whole(1, 10**8)] = Field(description="clock of the measurements, kHz")
+    nominal_khz: Annotated[int, whole(1, 10**8)] = Field(
+        description="clock at which the application was measured, kHz"
+    )
 
 
 class NodeKeys(Keys):
@@ -86,7 +88,7 @@ class NodeKeys(Keys):
 
     min: PositiveCount = Field(default=1, description="fewest nodes")
     max: PositiveCount = Field(default=MOST_NODES, description="most nodes")
-    only: OnlySizes = Field(default="any", description="further limit")
+    only: OnlySizes = Field(default="any", description="further limit on the numbers of nodes")
     floor: Annotated[float, number(0, 1)] = Field(
         default=0.5, description="efficiency below which a size is not offered"
     )
@@ -95,15 +97,23 @@ class NodeKeys(Keys):
 class ProvenanceKeys(Keys):
     """Where the numbers come from."""
 
-    source: Text = Field(default="", description="paper, table, machine, or file of points")
-    fitted: list[Positive] = Field(default=[], description="least and largest number of processes fitted")
+    source: Text = Field(
+        default="", description="source of the numbers: paper, table, machine, or file of points"
+    )
+    fitted: list[Positive] = Field(
+        default=[], description="smallest and largest number of processes in the fit"
+    )
     others: dict[Name, Annotated[tuple[float, float], BeforeValidator(Check("[least, largest]", _range))]] = (
-        Field(default={}, description="least and largest fitted of other parameters, {size: [1e4, 1e6]}")
+        Field(
+            default={},
+            description="smallest and largest values of other parameters in the fit, {size: [1e4, 1e6]}",
+        )
     )
     checked_to: Positive | None = Field(
-        default=None, description="most processes at which a prediction was held against a measurement"
+        default=None,
+        description="largest number of processes at which a prediction was compared with a measurement",
     )
-    notes: list[Text] = Field(default=[], description="warnings of the fit, and what was taken for granted")
+    notes: list[Text] = Field(default=[], description="warnings and assumptions of the fit")
 
 
 class RunsKeys(Keys):
@@ -111,7 +121,9 @@ class RunsKeys(Keys):
 
     module: Name = Field(description="module it ran on")
     nodes: PositiveCount = Field(description="nodes it ran on")
-    time: Positive = Field(description="seconds it took by itself, without waiting for the others")
+    time: Positive = Field(
+        description="seconds that the component ran by itself, without waiting for the others"
+    )
 
 
 class EditKeys(Keys):
@@ -120,42 +132,51 @@ class EditKeys(Keys):
     replace: Name | None = Field(default=None, description="name of a factor that gets another curve")
     curve: Mapping | None = Field(default=None, description="the new curve, for replace")
     accelerate: Annotated[float, number(0, 1, above=True)] | None = Field(
-        default=None, description="share of the run time in a kernel that becomes faster, by"
+        default=None, description="share of the run time in a kernel that becomes faster by the factor `by`"
     )
     by: Annotated[float, number(1, above=True)] | None = Field(
-        default=None, description="times faster, for accelerate"
+        default=None, description="factor by which the kernel becomes faster, for accelerate"
     )
     remove: Annotated[float, number(0, 0.999, above=True)] | None = Field(
-        default=None, description="share of the run time in a serial phase that is gone"
+        default=None, description="share of the run time in a serial phase that is removed"
     )
-    move: Name | None = Field(default=None, description="module that the component runs on instead")
-    nodes: PositiveCount | None = Field(default=None, description="nodes there, for move; default: as before")
-    component: Name | None = Field(default=None, description="of a modular application")
-    note: Text = Field(default="", description="for people")
+    move: Name | None = Field(default=None, description="module on which the component runs instead")
+    nodes: PositiveCount | None = Field(
+        default=None, description="nodes on that module, for move; default: as before"
+    )
+    component: Name | None = Field(
+        default=None, description="component that is changed, of a modular application"
+    )
+    note: Text = Field(default="", description="text for the reader")
 
 
 class ComponentKeys(Keys):
     """How one application, or one component of a modular one, scales."""
 
     scaling: Scaling = Field(
-        description="strong: the problem stays, and more processes share it; weak: it grows with them"
+        description="strong: the size of the problem is fixed, and more processes share it; weak: it"
+        " grows with the number of processes"
     )
     ranks_per_node: RanksPerNode = Field(default=1, description="processes on a node")
     threads: Annotated[int, whole(1, 1_000_000)] = Field(default=1, description="threads of a process")
     modules: dict[Name, Positive] = Field(
-        description="modules it can run on, with the speed of one of its processes relative to the others"
+        description="modules on which it can run, with the relative speed of one process on each"
     )
-    frequency: FrequencyKeys | None = Field(default=None, description="reaction to the clock; default: none")
+    frequency: FrequencyKeys | None = Field(
+        default=None, description="how the run time depends on the clock; default: not at all"
+    )
     size: Annotated[float, number(1)] | None = Field(
         default=None,
         description="size of the problem in its usual runs, for a curve that depends on it",
     )
-    nodes: NodeKeys = Field(default=NodeKeys(), description="sizes")
+    nodes: NodeKeys = Field(default=NodeKeys(), description="numbers of nodes on which it may run")
     efficiency: Mapping | None = Field(
         default=None, description="factors by name, each {curve: KIND, ...} or a group with compose"
     )
-    speedup: Mapping | None = Field(default=None, description="instead: one curve of a speedup")
-    time: Mapping | None = Field(default=None, description="instead: one curve of a time or of work")
+    speedup: Mapping | None = Field(default=None, description="instead of efficiency: one curve of a speedup")
+    time: Mapping | None = Field(
+        default=None, description="instead of efficiency: one curve of a time or of work"
+    )
     provenance: ProvenanceKeys = Field(default=ProvenanceKeys(), description="where the numbers come from")
 
 
@@ -168,16 +189,14 @@ class PartKeys(ComponentKeys):
 class HeaderKeys(Keys):
     """What every file begins with."""
 
-    version: Version = Field(description=f"of this format: {VERSION}")
+    version: Version = Field(description=f"version of this format: {VERSION}")
     app: Title = Field(description="name of the application")
 
 
 class ProfileKeys(ComponentKeys, HeaderKeys):
     """The whole file of an application."""
 
-    share: Percent | None = Field(
-        default=None, description="percentage of the jobs, where a workload is mixed"
-    )
+    share: Percent | None = Field(default=None, description="percentage of the jobs in a mixed workload")
     edits: list[EditKeys] = Field(default=[], description="what-ifs, applied in this order")
 
 

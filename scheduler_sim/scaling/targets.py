@@ -142,7 +142,9 @@ def _given(profile: Profile, text: str, allowed: Sequence[str], option: str) -> 
         if equals:
             name = _name(profile, before.strip(), allowed, option)
             if name in given:
-                raise InputError(f"{option}: found {name} twice; allowed: once, values with commas")
+                raise InputError(
+                    f"{option}: found {name} twice; allowed: once, with several values separated by commas"
+                )
             given[name] = []
         if not name or not word:
             raise InputError(

@@ -19,7 +19,7 @@ class Placement(NamedTuple):
 
     Attributes
     ----------
-    number : what the core calls it
+    number : its number in the core
     module : name
     nodes : nodes; limit : time limit, s
     """
@@ -120,7 +120,7 @@ class Jobs:
         self._made: dict[int, Job] = {}
 
     def copied(self) -> Jobs:
-        """Return the same jobs, of whom nobody has looked at any yet."""
+        """Return the same jobs, none of them made yet."""
         made: Jobs = object.__new__(type(self))
         made.modules, made._chunks, made._made = self.modules.copy(), self._chunks.copy(), {}
         return made

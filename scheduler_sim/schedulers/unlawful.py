@@ -7,12 +7,12 @@ from scheduler_sim.errors import InputError
 
 LAWS = {
     asking.NOT_PENDING: "it is not pending: it has not been submitted, or nodes are reserved for it",
-    asking.RUNS: "it runs already; a job starts once",
-    asking.OVER: "it is over",
+    asking.RUNS: "it is already running; a job starts once",
+    asking.OVER: "it has ended",
     asking.IS_HELD: "it is held; release it first",
-    asking.NOT_ITS_PLACEMENT: "the placement is none of its own; allowed: those of job.placements",
-    asking.IN_THE_PAST: "that time is not to come",
-    asking.TOO_MANY: "more times to be woken at are waited for than there are jobs, and 1,024 more",
+    asking.NOT_ITS_PLACEMENT: "the placement is not one of this job; allowed: those of job.placements",
+    asking.IN_THE_PAST: "that time is not in the future",
+    asking.TOO_MANY: "more wake-up times are pending than the number of jobs + 1,024",
 }
 """Why what was asked for can never be, by the answer of the core."""
 

@@ -37,7 +37,7 @@ from scheduler_sim.workload.table import Workload
 if TYPE_CHECKING:
     from scheduler_sim.applications.models import Models
 
-CHANGED_LIMITS = "with models: a limit that changes would be one for all modules"
+CHANGED_LIMITS = "with models, since a changed limit would apply to all modules"
 """Why limits do not change where run times differ by module."""
 
 
@@ -341,7 +341,9 @@ class Actions(Awaiting):
     def _row(self, component_id: int) -> int:
         row = self._row_of.get(component_id)
         if row is None:
-            raise InputError(f"component_id: found {component_id!r}; there is no such component")
+            raise InputError(
+                f"component_id: found {component_id!r}; allowed: the id of a component of this simulation"
+            )
         return row
 
     def _watch(self, component_id: int, *, ended: bool) -> simpy.Event:

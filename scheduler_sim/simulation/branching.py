@@ -149,8 +149,8 @@ class Branching(Actions):
         """Raise ConfigError where processes would be left behind."""
         if why := self._company():
             raise ConfigError(
-                f"{action}: found {why}; a SimPy process cannot be copied; allowed: a simulation in an"
-                " environment of its own, all processes of which are over, and in which nobody waits for a"
+                f"{action}: found {why}; a SimPy process cannot be copied; allowed: a simulation"
+                " in its own environment, when all processes have ended and none waits for a"
                 " start or an end"
             )
 
@@ -158,11 +158,11 @@ class Branching(Actions):
         """Who lives in the environment besides; nothing where it is alone."""
         env: Any = self.env
         if not isinstance(env, OwnEnvironment):
-            return "the environment of others, which it has joined (env=...)"
+            return "an environment that was passed in (env=...)"
         if env.processes:
-            return f"{env.processes} SimPy process{'es' * (env.processes > 1)} yet to end"
+            return f"{env.processes} unfinished SimPy process{'es' * (env.processes > 1)}"
         if self._waiting_for:
-            return f"somebody who waits for component {self._ids[next(iter(self._waiting_for))]}"
+            return f"a process that waits for component {self._ids[next(iter(self._waiting_for))]}"
         if env.foreign:
-            return f"{env.foreign} event{'s' * (env.foreign > 1)} of others yet to happen"
+            return f"{env.foreign} pending event{'s' * (env.foreign > 1)} of other processes"
         return ""

@@ -59,9 +59,9 @@ class Failures(Iterator[NodeEvent]):
         self._outages += len(event.nodes)
         if self._outages > MOST_OUTAGES:
             raise ConfigError(
-                f"system.failures: found more than {MOST_OUTAGES:,} nodes that fail by {event.time} s, and"
-                " jobs that still wait for their end; allowed: a longer mtbf, jobs that checkpoint, or"
-                " requeue: false"
+                f"system.failures: found more than {MOST_OUTAGES:,} failures of nodes by"
+                f" {event.time} s, and jobs that have not ended; allowed: a longer mtbf, jobs that"
+                " write checkpoints, or requeue: false"
             )
         return event
 

@@ -48,7 +48,9 @@ class Origin(NamedTuple):
             ("models", self.models and self.models.keys, models and models.keys),
         ):
             if not are_alike(there, again):
-                raise InputError(f"save: found a {name} that its keys do not make again; allowed: another")
+                raise InputError(
+                    f"save: found a {name} that cannot be rebuilt from its keys; allowed: another one"
+                )
         return made | {"workload": parts}
 
 

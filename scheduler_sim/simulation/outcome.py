@@ -68,8 +68,8 @@ WITH_COLUMNS = {
 
 
 NOT_BY_TOPOLOGY = (
-    "the policy does not look at the topology of the system when it chooses nodes: how far these lie apart is"
-    " measured alone (policy.topology: compact looks at it)"
+    "the policy does not use the topology of the system to choose nodes: the"
+    " distances between nodes are only measured (policy.topology: compact uses it)"
 )
 
 

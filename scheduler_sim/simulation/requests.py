@@ -63,14 +63,17 @@ class Requests:
         self._refuse(core, row, asked)
         name = asked["component_id"][0]
         if not len(self._current_of(row).module):
-            raise InputError(f"update: component {name} never fits, and is rejected; allowed: one that fits")
+            raise InputError(
+                f"update: component {name} was rejected, as it never fits; allowed: a component that fits"
+            )
         changed = self._changes.get(row, {}) | dict(changes)
         placements = self._submissions.placed(_with(asked, changed))
         if not len(placements.module):
             found = ", ".join(f"{field} {value}" for field, value in changes.items())
             raise InputError(
-                f"update: component {name} could never run with {found} ({', '.join(placements.rejected)});"
-                " allowed: what could be submitted"
+                f"update: component {name} could never run with {found}"
+                f" ({', '.join(placements.rejected)}); allowed: values with which it could be"
+                " submitted"
             )
         if not placements.rigid:
             self._loader.allow_several()
@@ -112,8 +115,8 @@ class Requests:
         if row < core.clock.jobs:
             if core.jobs["state"][row] >= slot.RUNNING:
                 raise InputError(
-                    f"update: component {name} runs or has ended; allowed: {' and '.join(PLACED_BY)} of one"
-                    " that has yet to start"
+                    f"update: component {name} runs or has ended; allowed: {' and '.join(PLACED_BY)}"
+                    " of one that has not started"
                 )
             if has(core, "coscheduling") and core.coscheduling.member["whole"][row] >= 0:
                 raise InputError(
@@ -124,8 +127,9 @@ class Requests:
         if not can_be_typed(models, app):
             assert models is not None
             raise ConfigError(
-                f"update: models {models.name} draw the types of a whole trace, none for component {name};"
-                f" allowed: components with {', '.join(models.type_names)} as app, or draw: hash"
+                f"update: models {models.name} draw types only for a whole trace, and component"
+                f" {name} has none; allowed: components with {', '.join(models.type_names)} as"
+                " app, or draw: hash"
             )
 
 

@@ -75,7 +75,7 @@ class Simulation(Branching):
     """A workload on a system under a policy, in a SimPy environment.
 
     The core handles an instant after every process that acts at that instant has acted: ends,
-    then the outside's node changes and cancellations, submissions, dependency updates, one
+    then node changes and cancellations by processes, submissions, dependency updates, one
     pass (rule 1). If processes act in response to that pass, the instant is handled again.
 
     Parameters

@@ -27,11 +27,11 @@ Noted = tuple[dict[str, Any], tuple[Edge, ...]]
 
 _SET_BY_SUBMIT = {
     "submit_time": "a component is submitted at the instant of the call",
-    "skipped": "what is submitted is simulated",
+    "skipped": "everything that is submitted is simulated",
     "dependency_ids": "give the ids as after=[...]",
     "dependency_kinds": "give the kind as dependency_type=...",
-    "delay": "it starts by itself: submit it so much later",
-    "api_calls": "only components of the trace call",
+    "delay": "the component starts on its own: submit it later instead",
+    "api_calls": "only components of the trace have calls",
 }
 _READ = ("partition", "constraint", "licences")
 """Texts of a submission that its placement reads; nothing else can be wrong in it without models."""
@@ -120,8 +120,8 @@ class Submissions:
         if not can_be_typed(self.models, given.get("app", _DEFAULTS["app"])):
             assert self.models is not None
             raise InputError(
-                f"submit: app: found none, and models {self.models.name} draw the types of a whole trace;"
-                f" allowed: {', '.join(self.models.type_names)}, or draw: hash"
+                f"submit: app: found none, and models {self.models.name} draw types only for a"
+                f" whole trace; allowed: {', '.join(self.models.type_names)}, or draw: hash"
             )
         if not self._expanded([given])[1].rigid:
             self._loader.allow_several()

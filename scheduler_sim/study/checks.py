@@ -64,7 +64,7 @@ def _replicates(keys: StudyKeys, inputs: Inputs) -> Iterator[Problem]:
     if not keys.baseline:
         yield Problem(("replicates",), "found without baseline; allowed: with one, as policy: easy")
     if inputs.workloads and not any(map(inputs.is_random, inputs.workloads)):
-        text = "found for traces alone, which are run once; allowed: with a recipe"
+        text = "found with traces only, which are run once; allowed: with a recipe"
         yield Problem(("replicates",), text)
 
 
@@ -78,7 +78,9 @@ def _search(keys: StudyKeys, inputs: Inputs) -> Iterator[Problem]:
             ("systems",), f"found {len(inputs.systems)} with search; allowed: one, whose modules mix"
         )
     if any(not inputs.is_random(name) for name in inputs.workloads) or len(inputs.workloads) > 1:
-        yield Problem(("workloads",), "found other than one recipe with search; allowed: one recipe")
+        yield Problem(
+            ("workloads",), "found something other than one recipe with search; allowed: one recipe"
+        )
     for key in keys.parameters:
         if key.startswith(("system.", "recipe.")):
             text = f"{found(key)} with search; allowed: policy.KEY or models.KEY"
@@ -138,7 +140,9 @@ def _searched_metrics(metrics: Sequence[str], of_runs: Sequence[str]) -> Iterato
 
 def _trim(keys: StudyKeys) -> Iterator[Problem]:
     if keys.trim.warm_up + keys.trim.cool_down >= 100:
-        yield Problem(("trim",), "found all of the span left out; allowed: percentages together below 100")
+        yield Problem(
+            ("trim",), "found a span that is left out completely; allowed: percentages with a sum below 100"
+        )
 
 
 def _known_metrics(inputs: Inputs) -> list[str]:

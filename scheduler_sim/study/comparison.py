@@ -21,12 +21,12 @@ Load = Callable[[str], Result]
 NOTHING = pd.DataFrame(columns=["replicates"])
 
 STOPPED_WHEN_NARROW = (
-    "seeds were added until this interval was narrow, which favours those narrow by chance: of such 95 %"
-    " intervals some 92 % hold the truth"
+    "seeds were added until this interval was narrow, which favours intervals that"
+    " are narrow by chance: about 92 % of such 95 % intervals contain the true value"
 )
 """Measured, see docs/reference/statistics.md."""
 
-NOT_OF_A_BLOCK = "nothing to compare: a block of time has no such value"
+NOT_OF_A_BLOCK = "nothing to compare: a block of time has no value of this metric"
 
 
 def compared(

@@ -234,10 +234,10 @@ def _inside(here: Any, step: str, setting: str) -> Any:
                 return entry
         names = [str(entry.get("name", i)) for i, entry in enumerate(here) if isinstance(entry, dict)]
         raise ConfigError(f"{setting}: found {step!r}; allowed: {', '.join(names)}")
-    raise ConfigError(f"{setting}: {step!r} leads nowhere; allowed: keys of mappings, names in lists")
+    raise ConfigError(f"{setting}: {step!r} matches no key; allowed: keys of mappings, names in lists")
 
 
 def _put(here: Any, last: str, value: Any, setting: str) -> None:
     if not isinstance(here, dict):
-        raise ConfigError(f"{setting}: {last!r} leads nowhere; allowed: a key of a mapping")
+        raise ConfigError(f"{setting}: {last!r} matches no key; allowed: a key of a mapping")
     here[last] = value

@@ -134,18 +134,22 @@ Matches = Annotated[
 
 
 class TrimKeys(Keys):
-    """What counts of each run: components submitted outside the first and last part of its span."""
+    """Which components of a run are measured: those not submitted in the first or last part of its span."""
 
-    warm_up: Percent = Field(default=0.0, description="percent of the span of submissions at its beginning")
+    warm_up: Percent = Field(
+        default=0.0, description="percent of the span of submissions that is left out at its beginning"
+    )
     cool_down: Percent = Field(default=0.0, description="the same at its end")
 
 
 class ReplicateKeys(Keys):
     """More seeds until the comparisons are narrow enough."""
 
-    metric: Name = Field(default="wait_time_mean", description="column of the index whose comparison counts")
-    half_width: Positive = Field(description="half width of the interval of the ratio, percent")
-    most: Annotated[int, whole(2, 100_000)] = Field(default=100, description="most seeds in all")
+    metric: Name = Field(default="wait_time_mean", description="column of the index whose comparison decides")
+    half_width: Positive = Field(
+        description="half width of the interval of the ratio at which it is narrow enough, percent"
+    )
+    most: Annotated[int, whole(2, 100_000)] = Field(default=100, description="maximum number of seeds")
 
 
 def _budgets(written: Any) -> list[float]:
@@ -166,32 +170,43 @@ COST = "cost"
 
 
 class SearchKeys(Keys):
-    """Instead of one system: all mixes of its modules that a budget buys, and which of them is best."""
+    """Instead of one system: the best of all mixes of its modules that a budget buys."""
 
-    budget: Budgets = Field(description="in the unit of cost_per_node; of several each is spent")
+    budget: Budgets = Field(
+        description="in the unit of cost_per_node; if there are several, mixes of each are searched"
+    )
     step: PositiveCount = Field(
         default=5,
-        description="modules have multiples of so many nodes, or as many as the budget buys of them alone",
+        description="modules have multiples of this number of nodes, or as many nodes as the whole"
+        " budget buys of one module",
     )
     rest: Name | None = Field(
-        default=None, description="module that gets what is left, in whole nodes; by default the last one"
+        default=None,
+        description="module that is bought with the rest of the budget, in whole nodes; by default"
+        " the last one",
     )
     metrics: list[Name] = Field(
         default=["wait_time_mean"],
-        description="column of the index of which less is better; of two the Pareto front is searched."
-        " cost is what the nodes of a mix cost",
+        description="column of the index of which less is better; with two columns the Pareto front"
+        " is searched. cost is the cost of the nodes of a mix",
     )
     confidence: Annotated[float, between(50, 99.9)] = Field(
-        default=95.0, description="that the best one is not lost, and the winner as good as said, percent"
+        default=95.0,
+        description="probability that the best mix is not dropped and that the winner is as good as"
+        " stated, percent",
     )
     indifference_percent: Percent = Field(
         default=5.0,
-        description="the search ends when the winner is worse than the best one by no more, percent",
+        description="the search ends when the winner is worse than the best mix by at most this much,"
+        " percent",
     )
     first_seeds: Annotated[int, whole(2, 100_000)] = Field(
-        default=10, description="seeds of every mix; then their number doubles for those that are left"
+        default=10,
+        description="number of seeds of every mix at first; it then doubles for the mixes that are left",
     )
-    most_seeds: Annotated[int, whole(2, 100_000)] = Field(default=80, description="most seeds of a mix")
+    most_seeds: Annotated[int, whole(2, 100_000)] = Field(
+        default=80, description="maximum number of seeds of a mix"
+    )
 
 
 class StudyKeys(Keys):
@@ -199,11 +214,14 @@ class StudyKeys(Keys):
 
     name: Title = Field(default="", description="name of the study in reports; by default the file's name")
     description: Text = Field(default="", description="text for the reader")
-    systems: NamedInputs = Field(description="system files, or keys of a system, by name")
+    systems: NamedInputs = Field(description="systems by name: system files, or keys of a system")
     workloads: NamedInputs = Field(
-        description="traces and recipes, by name; a mapping may give trace or recipe, and a scenario"
+        description="workloads by name: traces and recipes; a mapping may give a trace or a recipe,"
+        " and a scenario"
     )
-    policies: NamedInputs = Field(description="policies by name, files, or keys, by name")
+    policies: NamedInputs = Field(
+        description="policies by name: names of policies, policy files, or keys of a policy"
+    )
     models: Any = Field(
         default=None,
         description="models file, or keys of one: how long components run on each module",
@@ -214,10 +232,12 @@ class StudyKeys(Keys):
         " recipe.model.arrivals.offered_load, models.applications.below_one",
     )
     seeds: Seeds = Field(
-        default=[0], description="seeds of recipes and random draws: a number, or a list; the same for all"
+        default=[0],
+        description="seeds of recipes and random draws: a number, or a list; the same seeds for all"
+        " combinations",
     )
-    include: Matches = Field(default=[], description="only runs that match one of these")
-    exclude: Matches = Field(default=[], description="no runs that match one of these")
+    include: Matches = Field(default=[], description="carry out only runs that match one of these")
+    exclude: Matches = Field(default=[], description="leave out runs that match one of these")
     baseline: dict[str, Any] = Field(
         default={}, description="factor and level that the other levels are compared with, as policy: easy"
     )
@@ -231,12 +251,14 @@ class StudyKeys(Keys):
     )
     results: Annotated[str, choice("packed", "each")] = Field(
         default="packed",
-        description="packed: results of many runs share few files, a large one has its own;"
-        " each: every run has a result directory, as run --out writes it",
+        description="packed: results of many runs share few files, a large result has its own; each:"
+        " every run has a result directory, as run --out writes it",
     )
     search: SearchKeys | None = Field(
-        default=None, description="search for the best mix of the one system's modules, see below"
+        default=None, description="search for the best mix of the modules of the one system, see below"
     )
     trim: TrimKeys = Field(default=TrimKeys(), description="warm-up and cool-down")
     replicates: ReplicateKeys | None = Field(default=None, description="add seeds until intervals are narrow")
-    honour_status: Flag = Field(default=False, description="components fail whose status is not success")
+    honour_status: Flag = Field(
+        default=False, description="components whose status in the trace is not success end as FAILED"
+    )

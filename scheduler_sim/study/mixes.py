@@ -48,8 +48,8 @@ def mixes(budget: float, costs: Sequence[float], step: int, last: int) -> list[t
     first = list(islice(found, MOST_MIXES + 1))
     if len(first) > MOST_MIXES:
         raise InputError(
-            f"found {budget:g}, which buys more than {MOST_MIXES:,} mixes in steps of {step} nodes;"
-            " allowed: less, or a larger step"
+            f"found {budget:g}, which allows more than {MOST_MIXES:,} mixes in steps of {step}"
+            " nodes; allowed: less, or a larger step"
         )
     return [one for one in dict.fromkeys(first) if any(one)]
 

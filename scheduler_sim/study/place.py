@@ -37,7 +37,7 @@ def claimed(directory: Path, kind: str = "study", *, force: bool = False) -> Ite
     with ExitStack() as held:
         try:
             directory.mkdir(parents=True, exist_ok=True)
-            busy = f"{directory}: another process is at work on this study"
+            busy = f"{directory}: another process is working on this study"
             held.enter_context(locked(directory / MARK, busy))
             _write_mark(directory / MARK, kind)
         except OSError as error:

@@ -18,20 +18,21 @@ _TINY = 1e-9
 
 
 class BudgetKeys(Keys):
-    """What the nodes of a system may cost."""
+    """Budget for the nodes of a system."""
 
     units: Positive = Field(description="the budget, in the unit of cost_per_node")
     rounding: Annotated[str, choice(*ROUNDINGS)] = Field(
         default=FILL,
-        description="whole nodes: down, and fill: down, then one node more of each module that the rest of"
-        " the budget pays for, the largest remainder first, in the order of the file where they are equal",
+        description="down: round down to whole nodes; fill: then add one node to each module that the"
+        " rest of the budget can pay for, the largest remainder first, ties in the order"
+        " of the file",
     )
 
 
 class ShareKeys(Keys):
-    """What of the budget a module gets."""
+    """Share of the budget that a module gets."""
 
-    share_percent: Percent = Field(description="of the budget; 0 leaves the module out")
+    share_percent: Percent = Field(description="percentage of the budget; 0 leaves the module out")
 
 
 def node_counts(
@@ -82,7 +83,7 @@ def with_node_counts(data: Mapping[str, Any]) -> tuple[dict[str, Any], list[Prob
         share, wrong = check_keys(ShareKeys, {k: v for k, v in module.items() if k == "share_percent"})
         problems += [Problem((*where, *one.where), one.text) for one in wrong]
         if module.get("nodes") is not None:
-            text = f"{found(module['nodes'])} with a budget; allowed: share_percent, of which it follows"
+            text = f"{found(module['nodes'])} with a budget; allowed: share_percent, from which it follows"
             problems.append(Problem((*where, "nodes"), text))
         cost = module.get("cost_per_node", 1)
         if not isinstance(cost, int | float) or isinstance(cost, bool) or not cost > 0:

@@ -38,38 +38,38 @@ Interval = Annotated[
 class RepairKeys(Keys):
     """How long nodes that failed are out of service."""
 
-    mean: Span = Field(description="mean time to repair; 0: they are back at once")
+    mean: Span = Field(description="mean time to repair; 0: nodes are back at once")
     law: Annotated[str, choice(FIXED, EXPONENTIAL, LOGNORMAL)] = Field(
         default=EXPONENTIAL, description="`exponential`, `lognormal`, or `fixed`: always as long as the mean"
     )
     median: Span | None = Field(
-        default=None, description="of the law `lognormal`: half of all repairs are shorter"
+        default=None, description="median of the law `lognormal`: half of all repairs are shorter"
     )
 
 
 class FailureKeys(Keys):
     """How the nodes of a module fail."""
 
-    module: Name | None = Field(default=None, description="their module; by default the only one")
+    module: Name | None = Field(default=None, description="module of the nodes; by default the only one")
     mtbf: Interval = Field(
-        description="mean time between failures of one node, which it is in service; UNLIMITED: none fails"
+        description="mean time between failures of one node, counting time in service; UNLIMITED: no failures"
     )
     law: Annotated[str, choice(EXPONENTIAL, WEIBULL)] = Field(
-        default=EXPONENTIAL, description="of that time: `exponential`, or `weibull`"
+        default=EXPONENTIAL, description="distribution of that time: `exponential`, or `weibull`"
     )
     shape: Annotated[float, between(0.1, 10)] | None = Field(
         default=None,
-        description="of the law `weibull`: below 1 a node that was just repaired fails more often",
+        description="shape of the law `weibull`: below 1 a node that was just repaired fails more often",
     )
     repair: RepairKeys = Field(description="how long nodes are out of service")
     rack_size: Annotated[int | None, whole(1, LARGEST_RACK)] = Field(
-        default=None, description="nodes of a rack: neighbours by number, the last rack may have fewer"
+        default=None, description="nodes per rack, consecutive by number; the last rack may have fewer"
     )
     rack_share: Annotated[float, between(0, 1)] = Field(
         default=0.0, description="share of the failures that take the whole rack of the node out of service"
     )
     requeue: Flag = Field(
-        default=True, description="whether the jobs they hit go back into the queue; false: they end FAILED"
+        default=True, description="whether the jobs on the nodes return to the queue; false: they end FAILED"
     )
 
     @field_serializer("mtbf")

@@ -70,26 +70,30 @@ Gres = Annotated[
 class NodeSetKeys(Keys):
     """Nodes of a module that are alike, and differ from its other nodes."""
 
-    name: Name = Field(description="what partitions call the set; unique within the module")
+    name: Name = Field(description="name of the set, unique within the module")
     nodes: Nodes = Field(description="number of nodes")
-    features: list[Name] = Field(default=[], description="keywords, besides those of the module")
+    features: list[Name] = Field(
+        default=[], description="keywords for constraints, in addition to those of the module"
+    )
     cores_per_node: Decimal = Field(default=0, description="cores of a node; 0: as the module states")
     memory_gb: Amount = Field(default=0.0, description="memory of a node, GB; 0: as the module states")
-    weight: Count = Field(default=1, description="nodes of the smallest weight are taken first")
+    weight: Count = Field(
+        default=1, description="Slurm's Weight: nodes with the smallest weight are used first"
+    )
     gpus_per_node: Decimal = Field(default=0, description="GPUs of a node; 0: as the module states")
     sockets: Count = Field(default=0, description="sockets of a node; 0: as the module states")
     threads_per_core: Count = Field(
-        default=0, description="processors of cores_per_node that make a core; 0: as the module states"
+        default=0, description="hardware threads per core; 0: as the module states"
     )
     gres: Gres = Field(
-        default={}, description="generic resources of a node by name, as of the module, besides those"
+        default={}, description="generic resources of a node by name, in addition to those of the module"
     )
 
 
 class ModuleKeys(Keys):
     """A pool of identical nodes."""
 
-    name: Name = Field(description="how results call the module")
+    name: Name = Field(description="name of the module in results")
     nodes: Nodes = Field(description="number of nodes")
     cores_per_node: Decimal = Field(
         default=0, description="cores of a node; 0: not stated, nothing is checked"
@@ -97,20 +101,22 @@ class ModuleKeys(Keys):
     memory_gb: Amount = Field(default=0.0, description="memory of a node, GB of 1,048,576 KB; 0: not stated")
     gpus_per_node: Decimal = Field(default=0, description="GPUs of a node")
     sockets: PositiveCount = Field(
-        default=1, description="sockets on which the cores of a node stand; slurm deals cores over them"
+        default=1,
+        description="sockets over which the cores of a node are distributed; policy slurm distributes"
+        " the cores of jobs over them",
     )
     threads_per_core: PositiveCount = Field(
         default=1,
-        description="where cores_per_node counts hardware threads, how many make a core: under slurm a job "
-        "has all of them",
+        description="threads per core, if cores_per_node counts hardware threads: under slurm a job"
+        " gets all threads of a core",
     )
     features: list[Name] = Field(default=[], description="keywords that a component's constraint may ask for")
     cost_per_node: Amount = Field(
-        default=1.0, description="cost of a node, in any unit; ranks placements by least_cost"
+        default=1.0, description="cost of a node, in any unit; placement: least_cost ranks placements by it"
     )
     description: Text = Field(default="", description="text for the reader")
     node_sets: list[NodeSetKeys] = Field(
-        default=[], description="sets that together are all nodes, in the order of their numbers"
+        default=[], description="sets that together contain all nodes, in the order of their numbers"
     )
     shared: Flag = Field(
         default=False,
@@ -138,46 +144,50 @@ PREEMPT_MODES = ("OFF", "REQUEUE", "CANCEL", "SUSPEND")
 
 
 class SlurmPartitionKeys(Keys):
-    """What Slurm knows of a partition besides, by its own names; memory in MB."""
+    """Settings of a partition by Slurm's own names; memory in MB."""
 
-    MaxCPUsPerNode: Count = Field(default=0, description="most cores of a node for its jobs; 0: any number")
-    LLN: Flag = Field(default=False, description="true: its jobs take the least loaded nodes")
-    DefMemPerCPU: Count = Field(default=0, description="memory of a job that asks for none, for each core")
-    DefMemPerNode: Count = Field(default=0, description="... on each node")
+    MaxCPUsPerNode: Count = Field(
+        default=0, description="most cores of a node that its jobs may use; 0: any number"
+    )
+    LLN: Flag = Field(default=False, description="true: its jobs use the least loaded nodes")
+    DefMemPerCPU: Count = Field(default=0, description="memory per core of a job that asks for none")
+    DefMemPerNode: Count = Field(default=0, description="memory per node of a job that asks for none")
     QOS: Name | None = Field(
-        default=None, description="the QOS whose limits its jobs are held to, before those of their own"
+        default=None, description="QOS whose limits apply to its jobs, before those of their own QOS"
     )
     PreemptMode: Annotated[str, choice(*PREEMPT_MODES)] | None = Field(
         default=None,
-        description="what becomes of its jobs that are preempted by tiers; by default as in policy.slurm",
+        description="what happens to its jobs when they are preempted by tiers; by default as in"
+        " policy.slurm",
     )
     GraceTime: Count = Field(
-        default=0, description="how long its jobs may go on once they are preempted by tiers, s"
+        default=0, description="how long its jobs may continue after they are preempted by tiers, s"
     )
     MaxMemPerCPU: Count = Field(
-        default=0, description="a job that asks for more memory a core gets more cores; 0: no limit"
+        default=0, description="a job that asks for more memory per core gets more cores; 0: no limit"
     )
-    DefCpuPerGPU: Count = Field(default=0, description="cores for each GPU of a job that does not say")
-    DefMemPerGPU: Count = Field(default=0, description="memory for each GPU of a job that asks for none")
+    DefCpuPerGPU: Count = Field(default=0, description="cores per GPU of a job that does not state them")
+    DefMemPerGPU: Count = Field(default=0, description="memory per GPU of a job that asks for none")
     OverSubscribe: Annotated[str, BeforeValidator(Check(ALLOWED, _over_subscribe))] = Field(
         default="NO",
-        description="so many jobs may have a core at once: of all jobs (FORCE), or of those that ask for it "
-        "(YES); 4 without a number",
+        description="how many jobs may have a core at once: of all jobs (FORCE), or of those that ask"
+        " for it (YES); 4 without a number",
     )
 
 
 class PartitionKeys(Keys):
     """A named way into a module."""
 
-    name: Name = Field(description="as traces call it, in upper or lower case")
-    module: Name = Field(description="the module its components run on")
+    name: Name = Field(description="name of the partition in traces, in upper or lower case")
+    module: Name = Field(description="module on which its components run")
     max_time: Duration = Field(
         default=None, description="longest time limit, in seconds or as 2-00:00:00; UNLIMITED"
     )
     max_nodes: OptionalCount = Field(default=None, description="most nodes of one component")
-    priority: Count = Field(default=0, description="larger goes first, under policies that look at it")
+    priority: Count = Field(default=0, description="larger goes first, under policies that use it")
     default: Flag = Field(
-        default=False, description="takes components that name no partition; else the first one does"
+        default=False,
+        description="used by components that name no partition; without a default, the first one is",
     )
     node_sets: list[Name] = Field(default=[], description="node sets of the module; by default all nodes")
     default_time: Duration = Field(
@@ -192,22 +202,22 @@ class PartitionKeys(Keys):
         default=1, description="Slurm's PriorityJobFactor, for the partition factor of a job's priority"
     )
     exclusive: Flag = Field(
-        default=False, description="true: components have their nodes to themselves, where others share them"
+        default=False, description="true: components have their nodes to themselves, also on a shared module"
     )
     slurm: SlurmPartitionKeys = Field(
-        default=SlurmPartitionKeys(), description="what only policy slurm looks at, by Slurm's own names"
+        default=SlurmPartitionKeys(), description="settings that only policy slurm uses, by Slurm's own names"
     )
 
 
 class ResourceKeys(Keys):
-    """What all modules share."""
+    """Resources that all modules share."""
 
     licences: dict[str, Units] = Field(default={}, description="number of licences by name")
     nam_gb: Amount = Field(default=0.0, description="network attached memory, GB of 1,048,576 KB")
 
 
 class SwfKeys(Keys):
-    """How an SWF trace's numbers translate."""
+    """How the numbers in an SWF trace are translated."""
 
     partitions: dict[Name, Name] = Field(
         default={}, description="partition for each partition or queue number of the trace"
@@ -219,24 +229,25 @@ class SystemKeys(Keys):
 
     name: Title = Field(default="", description="name of the system in reports; by default the file's name")
     description: Text = Field(default="", description="text for the reader")
-    modules: list[ModuleKeys] = Field(description="at least one module")
+    modules: list[ModuleKeys] = Field(description="pools of identical nodes; at least one")
     partitions: list[PartitionKeys] = Field(
-        default=[], description="by default one per module, with the module's name"
+        default=[], description="partitions of the modules; by default one per module, with its name"
     )
     resources: ResourceKeys = Field(
         default=ResourceKeys(), description="licences and network attached memory"
     )
-    swf: SwfKeys = Field(default=SwfKeys(), description="translation of SWF partition numbers")
-    events: list[NodeEventKeys] = Field(default=[], description="when nodes are out of service")
-    failures: list[FailureKeys] = Field(default=[], description="how nodes fail, by a model")
+    swf: SwfKeys = Field(default=SwfKeys(), description="how the numbers in an SWF trace are translated")
+    events: list[NodeEventKeys] = Field(default=[], description="events: when nodes are out of service")
+    failures: list[FailureKeys] = Field(default=[], description="failures of nodes, by a model")
     reservations: list[ReservationKeys] = Field(
         default=[], description="advance reservations, under policy slurm"
     )
     reservation_changes: list[ReservationChangeKeys] = Field(
-        default=[], description="what operators do to reservations, in the order of time"
+        default=[], description="changes of reservations by operators, in the order of time"
     )
     topology: TopologyKeys | None = Field(
-        default=None, description="which nodes lie together; by default any nodes will do"
+        default=None,
+        description="which nodes are close to each other; by default the location of nodes does not matter",
     )
 
 

@@ -55,23 +55,29 @@ Numbers = Annotated[str, BeforeValidator(Check("node numbers of the module, from
 class NodeEventKeys(Keys):
     """Nodes that leave service, or come back."""
 
-    time: Time = Field(description="when: seconds on the trace's clock, or a date on the clock of the site")
-    state: Annotated[str, choice(*STATES)] = Field(
-        description="`DOWN`: the jobs on them end now; `DRAIN`, `FAIL`: these run on, and no others start; "
-        "`RESUME`: back in service, whatever was said of them"
+    time: Time = Field(
+        description="time of the event: seconds on the trace's clock, or a date on the clock of the site"
     )
-    nodes: Numbers | None = Field(default=None, description="which, numbered from 0 in the module: `0-3,7`")
+    state: Annotated[str, choice(*STATES)] = Field(
+        description="`DOWN`: the jobs on the nodes end now; `DRAIN`, `FAIL`: they continue, and no"
+        " other job starts there; `RESUME`: the nodes are back in service, whatever other"
+        " events said"
+    )
+    nodes: Numbers | None = Field(
+        default=None, description="which nodes: numbers in the module, from 0, as `0-3,7`"
+    )
     count: Annotated[int | None, whole(1, MOST_COUNTED)] = Field(
         default=None,
-        description="or how many: of `DOWN` drawn among all in service, of others idle ones first",
+        description="instead of nodes: how many; for `DOWN` drawn among all nodes in service, for the"
+        " other states idle nodes first",
     )
-    module: Name | None = Field(default=None, description="their module; by default the only one")
+    module: Name | None = Field(default=None, description="module of the nodes; by default the only one")
     end: Time | None = Field(
         default=None,
-        description="when they are back, which plans do not know; by default they stay out of service",
+        description="when the nodes are back, which plans do not know; by default they stay out of service",
     )
     requeue: Flag = Field(
-        default=True, description="of `DOWN`: jobs go back into the queue; false: they end FAILED"
+        default=True, description="for `DOWN`: jobs return to the queue; false: they end FAILED"
     )
     reason: Text = Field(default="", description="for people")
 

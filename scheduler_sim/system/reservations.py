@@ -76,53 +76,62 @@ Words = Annotated[list[str], BeforeValidator(Check("a list of words, or words wi
 class ReservationKeys(Keys):
     """Nodes kept for some users, by Slurm's rules."""
 
-    name: Name = Field(description="by which jobs ask for it")
+    name: Name = Field(description="name by which jobs ask for it")
     at: Moment = Field(
         default=None, description="when an operator creates it; by default it exists when the run begins"
     )
-    start: Moment = Field(default=None, description="from when on; by default from when it is made on")
-    end: Moment = Field(default=None, description="until when; by default by its duration")
-    duration: Duration = Field(default=None, description="from start to end; by default a year")
+    start: Moment = Field(default=None, description="its beginning; by default when it is created")
+    end: Moment = Field(default=None, description="its end; by default start + duration")
+    duration: Duration = Field(default=None, description="time from start to end; by default a year")
     nodes: Words = Field(
         default=[],
         description="ALL, or modules and their nodes by number from 0: [main], [main[0-9,12]]; "
         "by default as many as node_count says",
     )
     node_count: OptionalCount = Field(
-        default=None, description="so many nodes of its partition that are free then, of the lowest numbers"
+        default=None,
+        description="number of nodes of its partition: those with the lowest numbers that are free then",
     )
     partition: Name | None = Field(
-        default=None, description="of which node_count takes nodes; by default the default partition"
+        default=None,
+        description="partition from which node_count takes nodes; by default the default partition",
     )
     features: Features = Field(
         default="", description="keywords that nodes of node_count must have, joined by & and |"
     )
-    users: Words = Field(default=[], description="who may use it; -name: all but that one")
+    users: Words = Field(default=[], description="users who may use it; -name: all users but this one")
     groups: Words = Field(
         default=[],
-        description="groups whose members may use it; -name: all but those. Not together with users",
+        description="groups whose members may use it; -name: all but the members of this one. Not"
+        " together with users",
     )
-    accounts: Words = Field(default=[], description="accounts whose jobs may use it; -name: all but that one")
-    flags: list[Annotated[str, choice(*FLAGS)]] = Field(default=[], description="as scontrol calls them")
+    accounts: Words = Field(
+        default=[], description="accounts whose jobs may use it; -name: all accounts but this one"
+    )
+    flags: list[Annotated[str, choice(*FLAGS)]] = Field(
+        default=[], description="flags, by the names of scontrol"
+    )
     purge_comp_s: Count = Field(
         default=300, description="with PURGE_COMP: it is deleted when it has had no jobs for this time, s"
     )
 
 
 class ReservationChangeKeys(Keys):
-    """What an operator does to a reservation while the run goes on; what is not given stays."""
+    """Change of a reservation by an operator during the run; what is not given does not change."""
 
-    name: Name = Field(description="of the reservation")
-    at: Moment = Field(description="when it is done")
-    action: Annotated[str, choice("update", "delete")] = Field(default="update", description="what is done")
-    start: Moment = Field(default=None, description="from when on; not of one that has begun")
-    end: Moment = Field(default=None, description="until when")
-    duration: Duration = Field(default=None, description="from start to end")
-    nodes: Words = Field(default=[], description="other nodes")
-    node_count: OptionalCount = Field(default=None, description="more nodes, or fewer")
-    users: Words = Field(default=[], description="who may use it from now on")
-    groups: Words = Field(default=[], description="whose members may use it from now on; not beside users")
-    accounts: Words = Field(default=[], description="whose jobs may use it from now on")
+    name: Name = Field(description="name of the reservation")
+    at: Moment = Field(description="time of the change")
+    action: Annotated[str, choice("update", "delete")] = Field(default="update", description="kind of change")
+    start: Moment = Field(default=None, description="new beginning; not if the reservation has begun")
+    end: Moment = Field(default=None, description="new end")
+    duration: Duration = Field(default=None, description="new duration, from start to end")
+    nodes: Words = Field(default=[], description="new nodes")
+    node_count: OptionalCount = Field(default=None, description="new number of nodes")
+    users: Words = Field(default=[], description="users who may use it from now on")
+    groups: Words = Field(
+        default=[], description="groups whose members may use it from now on; not beside users"
+    )
+    accounts: Words = Field(default=[], description="accounts whose jobs may use it from now on")
 
     @model_validator(mode="after")
     def _is_known(self) -> ReservationChangeKeys:
@@ -189,7 +198,7 @@ def reservation_problems(data: dict[str, Any], partitions: list[str]) -> Iterato
                 yield from _problems_of_new(one, (key, i), partitions)
                 seen.add(str(one.get("name", "")).lower())
             elif str(one.get("name", "")).lower() not in seen:
-                yield Problem((key, i, "name"), f"{found(one.get('name'))}, which is never made")
+                yield Problem((key, i, "name"), f"{found(one.get('name'))}, which is never created")
             yield from _problems_of_both(one, (key, i), modules)
 
 

@@ -37,16 +37,16 @@ EVENTS = ".events"
 PACKED = (".gz", ".zst")
 
 FIRST_ACCOUNT = "jobs that name no account count in the first that lists their user"
-NOT_DATED = "node events have dates, but the clock of this workload has none: nodes stay in service"
+NOT_DATED = "node events have dates, but the clock of this workload has no date: nodes stay in service"
 NO_SUCH_NODE = "not a node of the system: its events are left out"
 NOT_RESERVED = "reservations are not used where jobs preempt others: no nodes are set aside"
-UNDATED = "reservations have dates, but the clock of this workload has none: no nodes are reserved"
-NO_PLACE = "not a node of the system: reservations do without it"
-NOT_FLAG = "of reservations this flag is not modelled"
+UNDATED = "reservations have dates, but the clock of this workload has no date: no nodes are reserved"
+NO_PLACE = "not a node of the system: left out of reservations"
+NOT_FLAG = "this flag of reservations is not modelled"
 AS_PRINTED = "reservations that were printed keep the nodes that they had then"
-NOT_OF_RESERVATIONS = "of reservations this is not modelled: it counts for nothing"
+NOT_OF_RESERVATIONS = "this part of reservations is not modelled: it has no effect"
 NOBODY = "root"  # whose a reservation is where nothing tells: jobs keep off it
-UNLIMITED = "is enforced, and not in the folder: counts as unlimited"
+UNLIMITED = "is enforced, but not in the folder: counts as unlimited"
 ALL_EQUAL = "no accounts in the folder: all users are equal in fair share"
 
 _ENFORCING = ("limits", "qos", "safe", "all")

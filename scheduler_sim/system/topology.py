@@ -27,24 +27,28 @@ Sizes = Sequence[tuple[str, int]]
 
 
 class SwitchKeys(Keys):
-    """A switch, and what hangs on it."""
+    """A switch, and the nodes or switches below it."""
 
-    name: Name = Field(description="unique among the switches")
+    name: Name = Field(description="name of the switch, unique among the switches")
     nodes: Words = Field(
-        default=[], description="of a leaf: modules and their nodes by number: [main[0-9,12]]"
+        default=[], description="nodes of a leaf: modules and their nodes by number, as [main[0-9,12]]"
     )
-    switches: Words = Field(default=[], description="of any other: the names of those right below it")
+    switches: Words = Field(
+        default=[], description="of any other switch: the names of the switches directly below it"
+    )
 
 
 class BlockKeys(Keys):
     """A base block."""
 
-    name: Name = Field(description="unique among the blocks")
-    nodes: Words = Field(description="modules and their nodes by number: [main[0-9,12]]")
+    name: Name = Field(description="name of the block, unique among the blocks")
+    nodes: Words = Field(
+        description="nodes of the block: modules and their nodes by number, as [main[0-9,12]]"
+    )
 
 
 class TopologyKeys(Keys):
-    """Which nodes lie together: by levels, or by each switch or block."""
+    """Which nodes are close to each other: by levels, or by each switch or block."""
 
     type: Annotated[str, choice(*TYPES)] = Field(
         default=TREE,
@@ -53,8 +57,9 @@ class TopologyKeys(Keys):
     )
     levels: list[Size] = Field(
         default=[],
-        description="the short form, the same in every module: [16, 8] is 16 nodes to a leaf and 8 leaves to "
-        "a switch above, and of a tree one more above all of these; of blocks one number",
+        description="the short form, the same in every module: [16, 8] is 16 nodes per leaf and 8"
+        " leaves per switch above; a tree has one more switch above all of these; for"
+        " blocks one number",
     )
     switches: list[SwitchKeys] = Field(
         default=[],
@@ -65,8 +70,8 @@ class TopologyKeys(Keys):
     )
     block_sizes: list[Size] = Field(
         default=[],
-        description="nodes of a block that a job may be kept in: of a base block, then of 2, 4, ... of them; "
-        "by default that of the smallest base block",
+        description="sizes of the blocks in which jobs are kept, in nodes: of a base block, then of"
+        " 2, 4, ... base blocks; by default that of the smallest base block",
     )
 
 

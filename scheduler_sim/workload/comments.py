@@ -27,7 +27,7 @@ class Comments:
         self.size += len(line) + 64
         if self.size > MAX_COMMENT_BYTES:
             raise TraceError(
-                "comments and blank lines fill more than 64 MB: this is hardly a trace",
+                "comments and blank lines fill more than 64 MB: this is probably not a trace",
                 file=self.name,
                 line=row + len(self.found),
             )

@@ -127,7 +127,7 @@ def _workload(columns: Columns, dump: Dump, name: str, left: LeftOut) -> Workloa
     skipped = np.select(list(reasons.values()), list(reasons), 0).astype(np.int8)
     if (submit < 0).any() and (skipped[submit < 0] == 0).any():
         rows = np.flatnonzero((submit < 0) & (skipped == 0))
-        raise columns.error("a job without a submission", "Submit", rows, "a time")
+        raise columns.error("a job without a submit time", "Submit", rows, "a time")
 
     known = submit[submit >= 0]
     origin = int(known.min()) // DAY * DAY if len(known) else 0
@@ -202,7 +202,7 @@ def _power(columns: Columns, moments: dict[str, np.ndarray], notes: list[str]) -
     watts = np.where((joules > 0) & (ran > 0), joules / np.maximum(ran, 1), -1.0)
     beyond = int(np.count_nonzero(watts > MAX_WATTS))
     if beyond:
-        notes.append(f"{_counted(beyond, 'job')} with more energy than can be, taken as not measured")
+        notes.append(f"{_counted(beyond, 'job')} with an impossible energy, taken as not measured")
     return np.where(watts > MAX_WATTS, -1.0, watts)
 
 
@@ -271,11 +271,11 @@ def _remarks_on_ids(ids: Ids) -> list[str]:
     notes = []
     if ids.unnumbered:
         notes.append(
-            f"no JobIDRaw: {_counted(ids.unnumbered, 'task')} of arrays with numbers above those of jobs"
+            f"no JobIDRaw: {_counted(ids.unnumbered, 'task')} of arrays got numbers above those of all jobs"
         )
     if ids.runs_before:
         notes.append(
-            f"{_counted(ids.runs_before, 'run')} that another run of the job followed, with free numbers"
+            f"{_counted(ids.runs_before, 'run')} followed by another run of the same job got unused numbers"
         )
     return notes
 

@@ -135,7 +135,7 @@ def _queue(columns: Columns, reasons: list[str], name: str) -> Queue:
     if (ids["rest"] != "").any():
         rows = np.flatnonzero(ids["rest"] != "")
         raise columns.error(
-            "several tasks in one row", "JobID", rows, "a row a task, as squeue --array prints"
+            "several tasks in one row", "JobID", rows, "one row per task, as squeue --array prints"
         )
     state = np.array(states, dtype=object)[codes]
     if (gone := np.isin(state, list(text.ENDED))).any():

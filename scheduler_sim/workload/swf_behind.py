@@ -132,13 +132,14 @@ def notes_on(counts: np.ndarray, columns: Sequence[Any]) -> Iterator[str]:
         told = ", ".join(f"{count:,} x {width}" for width, count in widths.most_common(_WIDTHS_TOLD))
         more = ", ..." if len(widths) > _WIDTHS_TOLD else ""
         yield (
-            f"records differ in their number of fields: {told}{more}; those behind the {FIELD_COUNT}th are"
-            f" carried on ({field_name(FIELD_COUNT + 1)} ...), with nothing where a record has none"
+            f"records differ in their number of fields: {told}{more}; those behind the"
+            f" {FIELD_COUNT}th are carried on ({field_name(FIELD_COUNT + 1)} ...), empty where"
+            " a record has none"
         )
     elif columns:
         yield (
-            f"{FIELD_COUNT + len(columns)} fields a record: the last {len(columns)} are carried on"
-            f" ({field_name(FIELD_COUNT + 1)} ...)"
+            f"{FIELD_COUNT + len(columns)} fields per record: the last {len(columns)} are"
+            f" carried on ({field_name(FIELD_COUNT + 1)} ...)"
         )
     for place, column in enumerate(columns, FIELD_COUNT + 1):
         if isinstance(column, Texts):

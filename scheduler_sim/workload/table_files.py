@@ -85,9 +85,9 @@ def write_csv(workload: Workload, out: BinaryIO, name: str) -> list[str]:
         notes.append(f"{lost} header and comment line{'s' * (lost > 1)} left out")
     elif lost:
         told = ", ".join(line.lstrip("; ") for line in source.header)
-        notes.append(f"CSV has no place for when second 0 was: {told}")
+        notes.append(f"CSV has no place for the date of second 0: {told}")
     if source.dependencies_name != "component_id":
-        notes.append("dependencies name modular jobs, which CSV does not say")
+        notes.append("dependencies name modular jobs, which CSV does not record")
     return notes
 
 

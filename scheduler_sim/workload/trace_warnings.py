@@ -10,7 +10,9 @@ import pandas as pd
 from scheduler_sim.units import HOUR
 from scheduler_sim.workload.table import Workload
 
-CLOCK_JUMP = "submitted an hour or more before the record above, in a log in order else: a clock jumped"
+CLOCK_JUMP = (
+    "submitted an hour or more before the record above, in a log that is otherwise in order: a clock jumped"
+)
 SAME_ID = "with a component id that occurred before"
 """What nothing is changed of, and everybody should know."""
 
@@ -97,7 +99,7 @@ def _short_jobs(workload: Workload, live: np.ndarray) -> Iterator[str]:
         return
     present = table.groupby("modular_job_id")["component_id"].transform("size").to_numpy()
     yield from _rows(
-        workload, live & (total > 0) & (present != total), "of a job that says another number of components"
+        workload, live & (total > 0) & (present != total), "of a job that states another number of components"
     )
 
 

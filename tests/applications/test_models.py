@@ -59,7 +59,7 @@ def test_a_reading_that_jumps_is_told_with_its_numbers(tmp_path):
     system = System.from_yaml(ROOT / "configs" / "systems" / "mod-cm-esb.yaml")
     slower = {"below_one": "slower"}
     (warning,) = simulate(system, jobs, models=of_ratio(0.5, **slower)).metrics["warnings"]
-    assert "of 1,000 s 1.01 makes 991 s, 0.99 makes 1,990 s, 0.5 makes 1,500 s" in warning
+    assert "of 1,000 s, 1.01 makes 991 s, 0.99 makes 1,990 s, 0.5 makes 1,500 s" in warning
     for models in (of_ratio(0.5), of_ratio(1.5, **slower)):
         assert simulate(system, jobs, models=models).metrics["warnings"] == []
     assert of_ratio(0.5, **slower).warnings(["cm", "esb"]) == [warning]
@@ -260,7 +260,7 @@ def test_what_a_process_submits_has_a_type_too():
     kind = int(table_7().drawn_types(np.array([drawn]), 3)[0])
     assert found["run_time"].iloc[1] == [150, 6, 50, 13, 130][kind]
     simulation = Simulation(system, None, "easy", models=table_7(draw="quota"))
-    with pytest.raises(InputError, match="draw the types of a whole trace"):
+    with pytest.raises(InputError, match="draw types only for a whole trace"):
         simulation.submit(nodes=1, run_time=100)
     with pytest.raises(ConfigError, match="time_limit: found 50 with models"):
         simulation.update(drawn, time_limit=50)

@@ -141,7 +141,7 @@ def test_what_is_enforced_and_not_there_is_warned_of(cli, site):
     assert ended.code == 0, ended.err
     assert (
         "AccountingStorageEnforce=limits,qos: what sacctmgr_assoc.txt and sacctmgr_qos.txt would say"
-        " is enforced, and not in the folder: counts as unlimited" in ended.out
+        " is enforced, but not in the folder: counts as unlimited" in ended.out
     )
     assert "PriorityWeightFairshare=100: no accounts in the folder" in ended.out
     assert "AccountingStorageEnforce=limits" in ended.out

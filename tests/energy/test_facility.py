@@ -105,7 +105,7 @@ def test_the_parts_are_the_whole_and_nothing_is_won(pue, loss, efficiency):
         ({"conversion": [{"name": "a", "efficiency": 0}]}, r"conversion\[0\].efficiency: found 0"),
         (
             {"conversion": [{"name": "a", "nodes": 4}, {"name": "b", "nodes": 6}]},
-            r"conversion\[1\].nodes: found 6; allowed: a multiple of 4, as of a",
+            r"conversion\[1\].nodes: found 6; allowed: a multiple of 4, the nodes of a",
         ),
         ({"colling": {}}, "colling: unknown key; allowed: conversion, fixed_w, cooling"),
     ],

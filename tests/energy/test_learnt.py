@@ -133,11 +133,14 @@ def test_any_name_comes_back(names, tmp_path_factory):
     [
         ({"jobs": None}, "line 1|:1: other columns"),
         ({"power_w": [300, 310, 350, 0, 1, 1]}, "row 4|:4: not above 0; field power_w; found 0"),
-        ({"power_w": [300, "x", 350, 1, 1, 1]}, "not a number that may stand here; field power_w; found 'x'"),
-        ({"power_w": [300, float("inf"), 350, 1, 1, 1]}, "not a number that may stand here"),
+        (
+            {"power_w": [300, "x", 350, 1, 1, 1]},
+            "not a number in the allowed range; field power_w; found 'x'",
+        ),
+        ({"power_w": [300, float("inf"), 350, 1, 1, 1]}, "not a number in the allowed range"),
         ({"nodes": [0, 0, 0, 3, 0, 0]}, "not the most nodes of a size class; field nodes; found 3"),
         ({"nodes": [0, 0, 0, 4.5, 0, 0]}, "not a whole number; field nodes"),
-        ({"nodes": [0, 0, 0, 0, 0, 0]}, "a group that stands there twice"),
+        ({"nodes": [0, 0, 0, 0, 0, 0]}, "a group that occurs twice"),
         ({"user": ["x", "ada", "ada", "ada", "", "eve"]}, "no row of all jobs"),
         ({"jobs": [1]}, "not columns of one length"),
     ],

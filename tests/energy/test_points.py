@@ -64,7 +64,7 @@ def test_modules_are_kept_apart(csv):
         ("a,2000000", "a,2000000.5", r":3: not a frequency; field frequency_khz; found '2000000.5'"),
         ("b,1000000,90,20", "b,1000000,90,nan", r":4: not a number; field time_s"),
         ("b,1000000,90,20,0.1", "b,1000000,90,20,", r":4: not a number; field l2; found ''"),
-        ("b,1000000", ",1000000", r":4: nothing where a name belongs; field workload"),
+        ("b,1000000", ",1000000", r":4: an empty name; field workload"),
         ("b,1000000,90,20", "b,1000000,90,1e300", r":4: not a number; field time_s; .*of size up to 1e\+15"),
         ("l2", "1", r":1: a column may not be called 1"),
         (GOOD[GOOD.index("\na") :], "\n", "no rows"),

@@ -187,10 +187,10 @@ def test_studies_of_more_runs_than_there_is_room_for(keys, message):
 
 def test_mixes_are_counted_as_they_are_listed():
     assert len(mixes(MOST_MIXES - 1, [1, 1], 1, 1)) == MOST_MIXES
-    with pytest.raises(InputError, match="buys more than 100,000 mixes"):
+    with pytest.raises(InputError, match="allows more than 100,000 mixes"):
         mixes(10**15, [1, 1, 1], 1, 2)
     modules = [{"name": name, "nodes": 1} for name in ("CM", "ESB")]
-    with pytest.raises(ConfigError, match=r"search.budget: found 1e\+09, which buys more"):
+    with pytest.raises(ConfigError, match=r"search.budget: found 1e\+09, which allows more"):
         Study.of(
             systems={"s": {"modules": modules}},
             workloads={"w": {"recipe": {"modules": [{"name": "CM", "nodes": 4, "jobs": 4}]}}},

@@ -202,7 +202,7 @@ def test_cancelled_jobs_count_as_submissions_but_not_as_runs():
 def test_jobs_without_limits_are_said_to_use_all_they_ask_for():
     made = trace(Cirne(), 128, jobs=3000, time_limit=-1)
     found = fit(made, 128)
-    assert "100 % of the jobs give no time limit of their own" in found.notes[0]
+    assert "100 % of the jobs state no time limit" in found.notes[0]
     run_times = found.tests.set_index("law")["statistic"]["run times"]
     assert run_times < 0.2
     assert not found.estimates["parameter"].str.startswith("accuracy").any()
@@ -214,7 +214,7 @@ def test_a_few_jobs_without_limits_are_left_out():
     limits = trace(Cirne(), 128, jobs=3000)["time_limit"]
     limits[:100] = -1
     found = fit(trace(Cirne(), 128, jobs=3000, time_limit=limits), 128)
-    assert "100 jobs give no time limit" in found.notes[0]
+    assert "100 jobs state no time limit" in found.notes[0]
     assert found.tests.set_index("law")["jobs"]["requests"] == 2900
 
 
@@ -224,7 +224,7 @@ def test_where_few_jobs_have_limits_the_run_times_count():
     mixed, without = (
         fit(trace(Cirne(), 128, jobs=3000, time_limit=limit), 128) for limit in (limits, np.full(3000, -1))
     )
-    assert "67 % of the jobs give no time limit" in mixed.notes[0]
+    assert "67 % of the jobs state no time limit" in mixed.notes[0]
     assert mixed.model == without.model
     assert set(mixed.tests["law"]) == set(without.tests["law"])
     assert "requests" not in set(mixed.tests["law"])
@@ -303,7 +303,7 @@ def test_kth_is_fitted_and_its_misfit_is_said():
     assert distances["verdict"]["gaps"].startswith("differs")
     assert distances["statistic"]["requests"] < 0.1
     notes = " ".join(found.notes)
-    for said in ("10 % are exactly 4 h", "come in bursts", "19 of 214 users", "ran over their limit"):
+    for said in ("10 % are exactly 4 h", "come in bursts", "19 of 214 users", "ran longer than their limit"):
         assert said in notes
     page = (ROOT / "docs" / "how-to" / "fit-a-trace.md").read_text(encoding="utf-8")
     for distance, verdict in zip(distances["statistic"], distances["verdict"], strict=True):

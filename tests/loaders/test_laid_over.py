@@ -90,7 +90,7 @@ def test_one_that_is_made_in_python():
         ("pbs", "{columns: {}, leave_out: [colour]}", r"leave_out: no such column.*found 'colour'"),
         ("pbs", "{columns: {}, format: csv}", r"format of a column map; found 'csv'; allowed: none beside"),
         ("eacct", "{columns: {}, separator: '|'}", r"separator of a column map; found '\|'"),
-        ("frontier", "columns: {nodes: n}", r"what has no columns of others; found 'frontier'; allowed"),
+        ("frontier", "columns: {nodes: n}", r"a format that has fixed columns; found 'frontier'; allowed"),
     ],
 )
 def test_what_fits_nothing(tmp_path, source, said, message):
@@ -100,7 +100,9 @@ def test_what_fits_nothing(tmp_path, source, said, message):
 
 def test_a_map_for_what_is_no_table(tmp_path):
     (tmp_path / "m.yaml").write_text("columns: {submit_time: a, run_time: b, nodes: c}", encoding="utf-8")
-    with pytest.raises(TraceError, match=r"no table that it is for; allowed: csv, parquet, jsonl, by"):
+    with pytest.raises(
+        TraceError, match=r"a file that is not known as a table; allowed: csv, parquet, jsonl, by"
+    ):
         read_trace(FOLDER / "frontier.swf", columns=tmp_path / "m.yaml")
-    with pytest.raises(TraceError, match=r"no columns of others; found 'swf'"):
+    with pytest.raises(TraceError, match=r"format that has fixed columns; found 'swf'"):
         read_trace(FOLDER / "frontier.swf", "swf", columns=tmp_path / "m.yaml")

@@ -305,7 +305,7 @@ def test_dates_in_other_forms_are_pointed_to_time_format(tmp_path):
 
 def test_csv_tells_that_it_does_not_know_second_0(tmp_path):
     assert write_trace(read(tmp_path), tmp_path / "out.csv") == [
-        "CSV has no place for when second 0 was: UnixStartTime: 1614556800, TimeZoneString: Europe/Rome"
+        "CSV has no place for the date of second 0: UnixStartTime: 1614556800, TimeZoneString: Europe/Rome"
     ]
 
 
@@ -314,4 +314,4 @@ def test_formulas_that_divide_by_0_are_counted(tmp_path):
     jobs = read(tmp_path, text, "columns: {submit_time: submit, run_time: 100 / run, nodes: nodes}")
     assert jobs["run_time"].tolist() == [10, -1, -1]
     (note,) = [note for note in jobs.source.notes if "divides" in note]
-    assert note == "run_time: 100 / run divides by 0 in 1 row, which say nothing there"
+    assert note == "run_time: 100 / run divides by 0 in 1 row, where the value is unknown"

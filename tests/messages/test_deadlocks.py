@@ -32,7 +32,7 @@ CASES = {
         ],
         "of 4 processes 3 wait in a circle",
     ),
-    "one does not come to a barrier": (["0 barrier", "1 compute 1"], "process 1 of its group never come"),
+    "one does not come to a barrier": (["0 barrier", "1 compute 1"], "process 1 of its group never reach"),
     "one comes to a barrier too late": (
         ["0 recv 1 5", "0 barrier", "1 barrier", "1 send 0 5"],
         "process 1, barrier (line 4), waits for process 0",
@@ -41,10 +41,10 @@ CASES = {
     "a wait for nothing": (["0 wait #4", "1 compute 1"], "process 0, wait of request 4 (line 2)"),
     "a wait for what is over": (
         ["0 isend 1 5 #1", "0 waitall", "0 wait #1", "1 recv 0 5"],
-        "nothing to wait for",
+        "no operation to wait for",
     ),
     "an operation that nobody began": (["0 wait_bcast", "1 compute 1"], "no bcast is under way"),
-    "a group of which one is not": (["0 barrier 1", "1 barrier 1"], "not of its group"),
+    "a group of which one is not": (["0 barrier 1", "1 barrier 1"], "not a member of its group"),
     "a request in rendezvous that is never received": (
         ["0 issend 1 5 #1", "0 wait #1", "1 compute 1"],
         "waits for process 1",

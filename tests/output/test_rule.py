@@ -225,7 +225,7 @@ def test_a_file_that_changes_while_it_is_written_is_not_replaced(tmp_path):
         written(TRACES["swf"], lambda: path.write_text("theirs, just now\n"))
     assert path.read_text() == "theirs, just now\n"
     path.unlink()
-    with pytest.raises(InputError, match="has become something else"):
+    with pytest.raises(InputError, match="was replaced by something other than a file"):
         written(None, lambda: os.mkfifo(path))
     assert [one.name for one in tmp_path.iterdir()] == ["a.swf"]
 

@@ -186,12 +186,12 @@ def cannot_be_compiled(nodes, wait):
     [
         (wrong, "'wrong': parameter 'nods'.*did you mean 'nodes'"),
         (fails, "'fails' fails: IndexError"),
-        (gives_nan, "'gives_nan' gives NaN for component 1"),
+        (gives_nan, "'gives_nan' returns NaN for component 1"),
         (gives_text, "'gives_text' fails: ValueError"),
         (cannot_be_compiled, "'cannot_be_compiled' cannot be compiled"),
         (lambda *args: 0, "parameter 'args'"),
         (lambda *, nodes: nodes, "fails: TypeError"),
-        (max, "does not tell its parameters|parameter"),
+        (max, "its parameters cannot be read|parameter"),
     ],
 )
 def test_a_function_that_will_not_do_is_told_so(function, says):

@@ -209,18 +209,27 @@ def test_parameters_of_slurm_come_back(written: dict[str, object], kept: dict[st
         ),
         ("bf_yield_intervall", "(did you mean 'bf_yield_interval'?)"),
         ("zzz", "slurm.zzz: unknown key; allowed: those of docs/reference/slurm.md"),
-        ("bf_max_time", "Slurm has it, but it changes nothing here: a pass takes no time here, so it is "),
-        ("max_rpc_cnt", "Slurm has it, but it changes nothing here: a pass takes no time here, so it is "),
-        ("bf_busy_nodes", "Slurm has it, but it is not modelled; allowed: to leave it out"),
+        (
+            "bf_max_time",
+            "a parameter of Slurm that changes nothing here: a pass takes no time here, so it is ",
+        ),
+        (
+            "max_rpc_cnt",
+            "a parameter of Slurm that changes nothing here: a pass takes no time here, so it is ",
+        ),
+        ("bf_busy_nodes", "a parameter of Slurm that is not modelled; allowed: to leave it out"),
         (
             "preempt_send_user_signal",
-            "Slurm has it, but it is not modelled: preemption where jobs share cores",
+            "a parameter of Slurm that is not modelled: preemption where jobs share cores",
         ),
-        ("bf_hetjob_prio", "Slurm has it, but it is not modelled: components of heterogeneous jobs are"),
-        ("SchedulerTimeSlice", "Slurm has it, but it is not modelled: preemption where jobs share cores"),
+        ("bf_hetjob_prio", "a parameter of Slurm that is not modelled: components of heterogeneous jobs are"),
+        (
+            "SchedulerTimeSlice",
+            "a parameter of Slurm that is not modelled: preemption where jobs share cores",
+        ),
         (
             "SlurmctldPort",
-            "Slurm has it, but it changes nothing here: the location of daemons, files and networks",
+            "a parameter of Slurm that changes nothing here: the location of daemons, files and networks",
         ),
     ],
 )

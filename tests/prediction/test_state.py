@@ -63,7 +63,7 @@ def test_without_starts_the_instant_has_to_be_given(squeue):
     [
         (
             WAITS.replace("13_4", "13_[1-9]"),
-            "2: .*; field JOBID; found '13_\\[1-9\\]'; allowed: a row a task",
+            "2: .*; field JOBID; found '13_\\[1-9\\]'; allowed: one row per task",
         ),
         (WAITS.replace("PENDING", "COMPLETED"), "a job that has ended"),
         (WAITS.replace("PENDING", "ASLEEP"), "2: .*; field STATE; found 'ASLEEP'"),

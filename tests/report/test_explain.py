@@ -215,7 +215,7 @@ def test_pending_on_a_dependency():
     runs = [Run(0, 0, 100, 2), Run(10, None, 50, 9, state="PENDING", eligible=-1)]
     said = explain(schedule(runs, {"CM": 10}, EASY), 2)
     assert seconds(said) == {"dependency": 90}
-    assert "never came true" in words(said)
+    assert "never satisfied" in words(said)
 
 
 @pytest.mark.parametrize("limits", ["NO", "ANY"])
@@ -227,7 +227,7 @@ def test_who_is_beyond_the_limits_of_a_partition_is_told_which(limits):
     policy = Policy(backfill="slurm", slurm={"EnforcePartLimits": limits})
     text = words(explain(simulate(system, workload, policy), 1))
     assert "time limit of 900 s is above MaxTime 600 s of partition p" in text
-    assert "never came true" not in text
+    assert "never satisfied" not in text
 
 
 def test_other_modules_do_not_matter():

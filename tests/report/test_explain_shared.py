@@ -138,7 +138,7 @@ def test_nothing_is_said_where_the_nodes_do_not_give_the_recorded_wait():
     components["start_time"] = [0, 15]
     said = explain(result, 2)
     assert (said.shortage, said.arrival, said.phases) == (None, None, ())
-    assert any("a result does not say what was free of them" in note for note in said.notes)
+    assert any("A result does not record what was free" in note for note in said.notes)
 
 
 def test_the_order_is_not_told_where_partitions_have_priorities():

@@ -445,7 +445,7 @@ def test_a_recipe_with_many_digits_is_repeated_to_the_last_one(tmp_path):
 def test_slices_have_tables_of_their_own(tmp_path):
     _, page = conducted(tmp_path / "study", slices=["size", "user"], metrics=["wait_time_mean"])
     text = "".join(page.text)
-    assert "Who gains and who loses" in text
+    assert "Which jobs gain and which lose" in text
     assert "By size" in text
     assert "By user" in text
     assert re.search("fcfs, mean wait: better for [^;]+; worse for [^;]+; no certain difference for ", text)

@@ -83,7 +83,7 @@ def test_the_picture_has_a_panel_for_each_resource():
         "GB of memory of 8",
         "GPUs of 2",
     ]
-    assert "nothing fitted of all that waited" in texts(figure)
+    assert "none of the components that waited" in texts(figure)
     alone = resource_figure(beside_each_other())
     assert alone.axes[0].get_title(loc="left").startswith("Cores: ")
 
@@ -108,5 +108,5 @@ def test_what_is_not_known_is_said():
 def test_the_page_has_the_shares_and_says_what_stranded_is(tmp_path):
     two_modules().save(tmp_path)
     page = write_report(tmp_path).read_text(encoding="utf-8")
-    for text in ("GPUs stranded", "Stranded is what was free on nodes", "G 25.0 % of 2", 'id="gpus-chart"'):
+    for text in ("GPUs stranded", "Stranded: free on nodes", "G 25.0 % of 2", 'id="gpus-chart"'):
         assert text in page

@@ -181,5 +181,5 @@ def test_a_limit_in_squeues_words():
     seconds, text = told(of_user)
     assert set(seconds) - {"Priority", "Resources"} == {"QOSMaxJobsPerUserLimit"}
     assert seconds["QOSMaxJobsPerUserLimit"] >= 190  # until the first is over, 200 s, from the first look
-    assert "a limit of its QOS or its association stood against it" in text
+    assert "a limit of its QOS or its association held it back" in text
     assert "QOSGrpSubmitJobsLimit" in told(of_user, 3)[1]

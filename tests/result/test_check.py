@@ -218,7 +218,7 @@ BREACHES = {
             "timeline",
             r.timeline.assign(module=r.timeline["module"].cat.rename_categories({"ESB": "DAM"})),
         ),
-        "the timeline speaks of 'DAM', which is no module",
+        "the timeline names 'DAM', which is no module",
     ),
     "timeline-order": (
         lambda r: setattr(r, "timeline", r.timeline.iloc[::-1]),
@@ -238,7 +238,7 @@ BREACHES = {
     ),
     "timeline-total": (
         lambda r: set_timeline(r, "total", 7, nodes_busy=9),
-        "nodes_busy of the modules sum to 10 at 7, their total says 9",
+        "nodes_busy of the modules sum to 10 at 7, the total has 9",
     ),
     "node-seconds": (
         lambda r: set_component(r, 2, run_time=19, end_time=34, time_limit=19),

@@ -45,10 +45,10 @@ def test_what_is_within_all_limits_passes() -> None:
 @pytest.mark.parametrize(
     ("accounts", "qos", "says"),
     [
-        (TOP, {}, "starts where top has 6, GrpTRES is 4"),
-        ({"a": {"limits": {"GrpJobs": 1}}}, {}, "starts where a has 2, GrpJobs is 1"),
-        ({}, {"q": {"MaxJobsPerUser": 1}}, "starts where q of u has 2, MaxJobsPerUser is 1"),
-        ({}, {"q": {"GrpTRES": "node=3"}}, "starts where q has 4, GrpTRES is 3"),
+        (TOP, {}, "starts when top has 6 in use, GrpTRES is 4"),
+        ({"a": {"limits": {"GrpJobs": 1}}}, {}, "starts when a has 2 in use, GrpJobs is 1"),
+        ({}, {"q": {"MaxJobsPerUser": 1}}, "starts when q of u has 2 in use, MaxJobsPerUser is 1"),
+        ({}, {"q": {"GrpTRES": "node=3"}}, "starts when q has 4 in use, GrpTRES is 3"),
     ],
 )
 def test_what_exceeds_one_is_found(accounts: Any, qos: Any, says: str) -> None:

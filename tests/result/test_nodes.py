@@ -76,7 +76,7 @@ def test_too_many_at_once_is_refused():
 
 
 def test_an_unknown_module_is_refused():
-    with pytest.raises(InputError, match="component 1 ran on 'DAM', which is not among the modules: 'CM'"):
+    with pytest.raises(InputError, match="component 1 ran on 'DAM', which is not one of the modules: 'CM'"):
         numbers([Run(0, 0, 9, 2, "DAM")], CM=4)
 
 

@@ -66,7 +66,7 @@ def test_a_reading_chosen_by_few_points_is_warned_of():
 def test_one_and_two_points():
     one = fit_factor([16], [0.9], "transfer")
     assert isinstance(one.curve, Constant)
-    assert one.warnings == ("transfer: one point: held constant, nothing is known of its trend",)
+    assert one.warnings == ("transfer: one point: held constant, its trend is not known",)
     (low,), (high,) = one.interval(32)
     assert (low, high) == (0, 1)
     two = fit_factor([16, 64], [0.95, 0.9], "transfer")

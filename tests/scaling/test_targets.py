@@ -50,7 +50,7 @@ def test_targets_are_every_combination_on_all_modules():
         ("nodes=4,clock_khz=2e6", "--at: found 'clock_khz', on which a does not depend"),
         ("processes=4", "it counts nodes, with processes of each: 1 on CM, 1 on ESB"),
         ("module=CM", "--at: found no nodes in 'module=CM'"),
-        ("nodes=4,nodes=5", "found nodes twice; allowed: once, values with commas"),
+        ("nodes=4,nodes=5", "found nodes twice; allowed: once, with several values separated by commas"),
         ("nodes=0", "nodes: found '0'; allowed: an integer from 1"),
         ("nodes=2.5", "nodes: found '2.5'"),
         ("nodes=nan", "nodes: found 'nan'"),

@@ -152,7 +152,11 @@ class NoJob:
     ("kind", "error", "said"),
     [
         (Typo, ConfigError, r"test_compiled.py:\d+: Typo cannot be compiled: .*'nodez' of type Job"),
-        (Twice, UnlawfulError, r"test_compiled.py: Twice: job \d+ at \d+ s: it runs already; a job starts"),
+        (
+            Twice,
+            UnlawfulError,
+            r"test_compiled.py: Twice: job \d+ at \d+ s: it is already running; a job starts",
+        ),
         (Raises, ConfigError, r"test_compiled.py:\d+: Raises fails at \d+ s: ValueError: not today"),
         (KeepsWords, ConfigError, r"KeepsWords: self.name: found str; allowed: int, float, bool, arrays"),
         (NoJob, ConfigError, r"test_compiled.py:\d+: NoJob cannot be compiled"),

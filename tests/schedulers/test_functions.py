@@ -117,7 +117,7 @@ def test_the_smallest_rank_is_taken() -> None:
     [
         ({"placement": lambda walltime: 1}, "parameter 'walltime'; allowed: module, partition, nodes, limit"),
         ({"placement": lambda nodes: 1 / 0}, "fails: ZeroDivisionError"),
-        ({"placement": lambda nodes: float("nan")}, "gives NaN"),
+        ({"placement": lambda nodes: float("nan")}, "returns NaN"),
         ({"may_start": lambda user: True}, "parameter 'user'; allowed: submit, limit, nodes"),
         ({"may_start": "nowhere.txt"}, "found 'nowhere.txt'; allowed: path.py:function"),
         ({"backfill": "slurm", "may_start": small}, "allowed: only with backfill: none or backfill: easy"),

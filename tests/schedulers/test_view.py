@@ -260,11 +260,11 @@ def test_columns_of_the_trace() -> None:
 @pytest.mark.parametrize(
     ("what", "law"),
     [
-        (lambda view, job: view.start(job), "start: job 1 at 0 s: it runs already; a job starts once"),
-        (lambda view, job: view.earliest_start(job), "earliest_start: job 1 at 0 s: it runs already"),
-        (lambda view, job: view.reserve(job), "reserve: job 1 at 0 s: it runs already"),
-        (lambda view, job: view.hold(job), "hold: job 1 at 0 s: it runs already"),
-        (lambda view, job: view.wake_at(0), r"wake_at\(0\): at 0 s: that time is not to come"),
+        (lambda view, job: view.start(job), "start: job 1 at 0 s: it is already running; a job starts once"),
+        (lambda view, job: view.earliest_start(job), "earliest_start: job 1 at 0 s: it is already running"),
+        (lambda view, job: view.reserve(job), "reserve: job 1 at 0 s: it is already running"),
+        (lambda view, job: view.hold(job), "hold: job 1 at 0 s: it is already running"),
+        (lambda view, job: view.wake_at(0), r"wake_at\(0\): at 0 s: that time is not in the future"),
     ],
 )
 def test_what_can_never_be_is_refused_with_the_law(what: Any, law: str) -> None:
@@ -286,11 +286,11 @@ def test_more_laws() -> None:
 
         def on_submit(self, view: Any, job: Any) -> None:
             if job.id == 2:
-                with pytest.raises(UnlawfulError, match="job 1 at 9 s: it is over"):
+                with pytest.raises(UnlawfulError, match="job 1 at 9 s: it has ended"):
                     view.start(ended[0])
-                with pytest.raises(UnlawfulError, match="job 2 at 9 s: that time is not to come"):
+                with pytest.raises(UnlawfulError, match="job 2 at 9 s: that time is not in the future"):
                     view.reserve(job, at=8)
-                with pytest.raises(UnlawfulError, match="job 2 at 9 s: the placement is none of its own"):
+                with pytest.raises(UnlawfulError, match="job 2 at 9 s: the placement is not one of this job"):
                     view.start(job, ended[0].placements[0])
 
         def on_end(self, view: Any, job: Any) -> None:

@@ -47,7 +47,7 @@ def test_more_than_a_gpu_with_a_part_of_one():
 def test_a_part_of_a_gpu_where_they_are_not_told_apart():
     sim = Simulation(NODES, Workload.from_columns(nodes=[1], submit_time=[0], run_time=[9], cores=[1]))
     sim.env.process(submitting(sim, gpus=0.5))
-    with pytest.raises(TraceError, match="as the trace that the run began with has no parts of any"):
+    with pytest.raises(TraceError, match="as the trace of the run asks for no parts of GPUs"):
         sim.run()
 
 
@@ -69,7 +69,9 @@ def test_nodes_of_too_many_gpus_to_tell_them_apart():
     system = System.from_dict({"modules": [module]})
     jobs = Workload.from_columns(nodes=[1], submit_time=[0], run_time=[9], cores=[1], gpus=[63])
     assert simulate(system, jobs).components["state"].tolist() == ["COMPLETED"]
-    with pytest.raises(ConfigError, match=r"found nodes of 63 GPUs, where each is told apart.*at most 62"):
+    with pytest.raises(
+        ConfigError, match=r"found nodes of 63 GPUs, which are individual devices here.*at most 62"
+    ):
         simulate(system, jobs, {"packing": "dot_product"})
 
 

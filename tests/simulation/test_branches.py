@@ -244,12 +244,15 @@ def joined() -> Simulation:
 @pytest.mark.parametrize(
     ("company", "words"),
     [
-        (lambda: with_process(lambda sim: sim.process), "found 1 SimPy process yet to end; a SimPy process"),
-        (lambda: with_process(lambda sim: sim.env.process), "found 1 SimPy process yet to end"),
-        (lambda: with_process(lambda sim: lambda it: simpy.Process(sim.env, it)), "found 1 SimPy process"),
-        (waiting, "found somebody who waits for component 2"),
-        (with_callback, "found 1 event of others yet to happen"),
-        (joined, r"found the environment of others, which it has joined \(env=\.\.\.\)"),
+        (lambda: with_process(lambda sim: sim.process), "found 1 unfinished SimPy process; a SimPy process"),
+        (lambda: with_process(lambda sim: sim.env.process), "found 1 unfinished SimPy process"),
+        (
+            lambda: with_process(lambda sim: lambda it: simpy.Process(sim.env, it)),
+            "found 1 unfinished SimPy process",
+        ),
+        (waiting, "found a process that waits for component 2"),
+        (with_callback, "found 1 pending event of other processes"),
+        (joined, r"found an environment that was passed in \(env=\.\.\.\)"),
     ],
 )
 def test_nobody_is_left_behind(company, words, tmp_path):

@@ -172,7 +172,7 @@ def test_those_that_end_in_time_but_for_their_checkpoints_are_counted_and_warned
     assert result.components["state"].tolist() == ["TIMEOUT", "COMPLETED", "TIMEOUT"]
     assert result.metrics["counts"]["checkpoints_past_limit"] == 1
     assert result.metrics["warnings"] == [
-        "1 component takes longer than the time limit for the sake of checkpoints, and so TIMEOUT"
+        "1 component takes longer than the time limit because of checkpoints (TIMEOUT)"
     ]
 
 
@@ -391,7 +391,9 @@ def test_mistakes(keys, told):
 
 
 def test_the_best_interval_needs_failures():
-    with pytest.raises(ConfigError, match="interval: found 'daly', which depends on how nodes fail, and no"):
+    with pytest.raises(
+        ConfigError, match="interval: found 'daly', which depends on the failure rate of nodes, and no"
+    ):
         simulate(system(), jobs(1000), "easy", models=models({"cost": 60}))
 
 

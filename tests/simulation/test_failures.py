@@ -188,7 +188,7 @@ def test_too_many_failures_are_refused_before_the_run_and_in_it(monkeypatch):
         simulate(system(mtbf=60), long, "easy")
     monkeypatch.setattr("scheduler_sim.simulation.failures.MOST_OUTAGES", 500)
     never = Workload.from_columns(nodes=[10], submit_time=[0], run_time=[DAY])
-    with pytest.raises(ConfigError, match="found more than 500 nodes that fail by"):
+    with pytest.raises(ConfigError, match="found more than 500 failures of nodes by"):
         simulate(system(mtbf="1h", repair={"mean": 0, "law": "fixed"}), never, "easy")
     assert MOST_OUTAGES == 1_000_000
 

@@ -124,7 +124,7 @@ def test_everybody_requeued_at_once_while_watched():
 def test_unknown_components_are_refused():
     sim = simulation(2, (0, 1, 1))
     for ask in (sim.started, sim.ended, sim.state, sim.cancel):
-        with pytest.raises(InputError, match="no such component"):
+        with pytest.raises(InputError, match="the id of a component"):
             ask(7)
 
 

@@ -231,7 +231,7 @@ def test_what_may_not_be_updated_is_refused_at_once():
     ):
         with pytest.raises(InputError, match=says):
             sim.update(1, **fields)
-    with pytest.raises(InputError, match="no such component"):
+    with pytest.raises(InputError, match="the id of a component"):
         sim.hold(99)
     easy = Simulation(System.homogeneous(4), trace(*FULL), "easy")
     for name in ("priority", "nice"):

@@ -119,6 +119,6 @@ def test_every_account_has_a_name_of_its_own():
     assert list(account_problems(CENTRE)) == []
     twice = {"physics": CENTRE["physics"], "lab": keys(accounts={"root": {}})}
     assert [str(problem) for problem in account_problems(twice, ("accounts",))] == [
-        "accounts.lab: the name of another account, too; allowed: a name that occurs once",
-        "accounts.lab.accounts.root: the name of the top of the tree, too; allowed: a name that occurs once",
+        "accounts.lab: also the name of another account; allowed: a name that occurs once",
+        "accounts.lab.accounts.root: also the name of the top of the tree; allowed: a name that occurs once",
     ]

@@ -165,7 +165,7 @@ def test_a_changed_study_that_is_interrupted_leaves_no_tables_of_the_old_one(cha
     with pytest.raises(KeyboardInterrupt):
         conduct(small(**changes), tmp_path / "study")
     monkeypatch.undo()
-    with pytest.raises(InputError, match=r"not a finished study.*goes on where it was"):
+    with pytest.raises(InputError, match=r"not a finished study.*the same study file continues it"):
         write_report(tmp_path / "study")
     assert sorted(path.name for path in (tmp_path / "study").glob("*.parquet")) == []
     conduct(small(**changes), tmp_path / "study")
@@ -281,7 +281,7 @@ def test_a_trace_is_compared_by_blocks(tmp_path):
     table = conducted.comparison.set_index("metric")
     assert set(table["replicates"]) == {"blocks"}
     assert table["pairs"].gt(0).tolist() == [True, True, False]
-    assert table["verdict"]["makespan"] == "nothing to compare: a block of time has no such value"
+    assert table["verdict"]["makespan"] == "nothing to compare: a block of time has no value of this metric"
     used = conducted.index.set_index("policy")["utilization_total"]
     assert table["mean"]["utilization_total"] == pytest.approx(used["fcfs"], rel=0.2)
 

@@ -185,14 +185,14 @@ def test_policy_functions_count_by_their_source(tmp_path):
         ({"exclude": [{"policy": "sjf"}]}, "allowed: fcfs, easy"),
         ({"exclude": [{"policy": ["fcfs", "easy"]}]}, "no run is left"),
         ({"unknown": 1}, "unknown key"),
-        ({"trim": {"warm_up": 60, "cool_down": 40}}, "together below 100"),
+        ({"trim": {"warm_up": 60, "cool_down": 40}}, "with a sum below 100"),
         ({"metrics": ["wait_mean"]}, "did you mean"),
         ({"metrics": ["energy_cost"]}, "found 'energy_cost'"),
         ({"replicates": {"half_width": 5, "metric": "speed"}}, "found 'speed'"),
         ({"replicates": {"half_width": 5}}, "replicates: found without baseline"),
         (
             {"replicates": {"half_width": 5}, "baseline": {"policy": "easy"}, "workloads": [SAMPLE]},
-            "found for traces alone",
+            "found with traces only",
         ),
         (
             {"baseline": {"policy": "easy"}, "exclude": [{"policy": "easy"}]},

@@ -442,7 +442,7 @@ def test_what_is_ignored_comes_with_its_line_and_a_reason(tmp_path: Path) -> Non
         ("5", "Port", "daemons"),
         ("5", "CoreSpecCount", "not modelled"),
         ("6", "AllowGroups", "access is not checked"),
-        ("6", "OverSubscribe", "whole nodes at once"),
+        ("6", "OverSubscribe", "sharing of whole nodes"),
     ]
     assert [(one.place.rpartition(":")[2], one.key) for one in found] == [
         (line, key) for line, key, _ in expected

@@ -100,7 +100,9 @@ def test_what_depends_on_a_line_left_out_depends_on_none(tmp_path):
     lines = ["oops", mwf({1: 2, 8: 2, 39: 1, 40: "AFTEROK"}), mwf({1: 3, 8: 3, 39: 2, 40: "AFTEROK"})]
     found = read(tmp_path, "t.mwf", lines)
     assert found.dependencies()[["row", "after_row"]].to_numpy().tolist() == [[1, 0]]
-    assert found.source.notes[1].startswith("1 component taken to depend on none: 1 depends on a component")
+    assert found.source.notes[1].startswith(
+        "1 component taken as without dependencies: 1 depends on a component"
+    )
 
 
 def test_cells_of_a_dump_that_cannot_be_read(tmp_path):
@@ -120,7 +122,7 @@ def test_cells_of_a_dump_that_cannot_be_read(tmp_path):
         "not an amount of memory",
         "not a time",
         "of a job with such a line",
-        "without a submission",
+        "without a submit time",
     ):
         assert f"1 {kind}" in note or f"1 a job {kind}" in note
 

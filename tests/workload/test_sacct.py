@@ -151,7 +151,7 @@ def test_energy_over_the_time_run_is_the_measured_power(tmp_path, said, watts):
 def test_energies_that_cannot_be(tmp_path):
     jobs = read_trace(dump(tmp_path, {"ConsumedEnergyRaw": 10**12}))
     assert jobs["measured_power_w"].tolist() == [-1]
-    assert "1 job with more energy than can be, taken as not measured" in jobs.source.notes
+    assert "1 job with an impossible energy, taken as not measured" in jobs.source.notes
     with pytest.raises(TraceError, match="2: not an energy; field ConsumedEnergy; found 'much'; allowed: J"):
         read_trace(dump(tmp_path, {"ConsumedEnergy": "much"}))
     with pytest.raises(TraceError, match="2: not a frequency; field AveCPUFreq; found 'fast'; allowed: kHz"):
@@ -239,7 +239,7 @@ def test_tasks_without_raw_numbers_get_free_ones(tmp_path):
     path = dump(tmp_path, {"JobID": "20_1"}, {"JobID": "20_2"}, {"JobID": "30"}, without=["JobIDRaw"])
     jobs = read_trace(path)
     assert jobs["component_id"].tolist() == [31, 32, 30]
-    assert jobs.source.notes == ("no JobIDRaw: 2 tasks of arrays with numbers above those of jobs",)
+    assert jobs.source.notes == ("no JobIDRaw: 2 tasks of arrays got numbers above those of all jobs",)
 
 
 @pytest.mark.parametrize("without", [[], ["JobIDRaw"]])
@@ -274,7 +274,7 @@ def test_each_run_of_a_requeued_job_counts_and_the_last_has_its_number(tmp_path)
         "component_id": [7, 91, 90], "modular_job_id": [7, 91, 90], "run_time": [50, 60, 60],
         "skipped": [0, 0, 0],
     }  # fmt: skip
-    assert jobs.source.notes == ("1 run that another run of the job followed, with free numbers",)
+    assert jobs.source.notes == ("1 run followed by another run of the same job got unused numbers",)
 
 
 def test_dependencies_follow_the_last_run(tmp_path):
@@ -453,7 +453,7 @@ def test_requeued_jobs_are_told(tmp_path):
         ({"Submit": "yesterday"}, "Submit", "not a time"),
         ({"Submit": "2026-13-02T10:00:00"}, "Submit", "not a time"),
         ({"Start": "2026-02-30T10:00:00"}, "Start", "not a time"),
-        ({"Submit": "Unknown"}, "Submit", "a job without a submission"),
+        ({"Submit": "Unknown"}, "Submit", "a job without a submit time"),
         ({"Timelimit": "1h"}, "Timelimit", "not a duration"),
         ({"ElapsedRaw": "-5"}, "ElapsedRaw", "not a number"),
         ({"State": "COMPLETE"}, "State", r"unknown state \(did you mean 'COMPLETED'\?\)"),

@@ -61,7 +61,7 @@ def test_modular_jobs(tmp_path):
     assert found.slices == ()
     assert found.warnings == (
         "no component has a time limit: MaxTime of the partition, else the run time is used",
-        "1 record of a job that says another number of components, first at line 3",
+        "1 record of a job that states another number of components, first at line 3",
     )
 
 

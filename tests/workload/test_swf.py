@@ -222,7 +222,9 @@ def test_a_warning_counts_how_records_differ(tmp_path):
         "field 20: text in 1 record, such as 'b', carried on as text",
     )
     assert (
-        read(tmp_path, f"{swf()} 5").source.notes[0].startswith("19 fields a record: the last 1 are carried")
+        read(tmp_path, f"{swf()} 5")
+        .source.notes[0]
+        .startswith("19 fields per record: the last 1 are carried")
     )
 
 

@@ -84,8 +84,8 @@ def fit_one_clock(points: Points, counters: Sequence[str]) -> OneClock:
         raise InputError(f"points: found {len(clocks)} frequencies; allowed here: one")
     if not counters:
         raise InputError(
-            "points: found one frequency and no counter that varies: nothing follows the clock, and nothing"
-            " else is known; allowed: counters or load levels, or a second frequency"
+            "points: found one frequency and no counter that varies, so there is nothing to"
+            " fit; allowed: counters or load levels, or a second frequency"
         )
     test = points.table[ROLE].to_numpy() == "test" if points.has(ROLE) else np.zeros(len(points), bool)
     if (workloads := len(set(names[~test]))) < LEAST_WORKLOADS:

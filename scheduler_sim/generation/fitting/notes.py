@@ -33,18 +33,18 @@ def _about_records(records: Records) -> list[str]:
     without = int((~records.stated).sum())
     if not records.requested:
         found.append(
-            f"{percent(without / len(records.stated))} of the jobs give no time limit of their own, so the "
-            "requests law is that of the run times, and every job uses all it asks for."
+            f"{percent(without / len(records.stated))} of the jobs state no time limit, so the"
+            " requests law is that of the run times, and every job uses all that it asks for."
         )
     elif without:
-        found.append(f"{without} jobs give no time limit of their own; the time laws leave them out.")
+        found.append(f"{without} jobs state no time limit; they are left out of the time laws.")
     over = int((records.size > records.nodes).sum())
     if over:
         found.append(f"{over} jobs are larger than {records.nodes} nodes; they count as that size.")
     if records.cancelled_running:
         found.append(
-            f"{records.cancelled_running} jobs were cancelled while they ran; "
-            "they count as jobs that ran so long."
+            f"{records.cancelled_running} jobs were cancelled while they ran; they count with"
+            " the time that they ran."
         )
     return found
 
@@ -56,14 +56,16 @@ def _about_requests(records: Records, model: Cirne) -> list[str]:
     top = np.argsort(-counts, kind="stable")[:10]
     if counts[top[0]] / len(limit) >= _WORTH_SAYING:
         found.append(
-            f"Requests are round values: {percent(counts[top[0]] / len(limit))} are exactly "
-            f"{spoken(float(values[top[0]]))}, and the {len(top)} commonest of {len(values)} values make "
-            f"{percent(counts[top].sum() / len(limit))}; the law has none."
+            f"Requests are round values: {percent(counts[top[0]] / len(limit))} are exactly"
+            f" {spoken(float(values[top[0]]))}, and the {len(top)} commonest of {len(values)}"
+            f" values make {percent(counts[top].sum() / len(limit))}; the law has no round"
+            " values."
         )
     over = int((run_time > limit).sum())
     if over:
         found.append(
-            f"{over} jobs ({percent(over / len(limit))}) ran over their limit; they count as using all of it."
+            f"{over} jobs ({percent(over / len(limit))}) ran longer than their limit; they"
+            " count as using all of it."
         )
     if model.accuracy.shape >= 1.0:
         found.append(
@@ -90,8 +92,9 @@ def _about_arrivals(records: Records, cycle: CycleFit) -> list[str]:
     )
     if cycle.hour_dispersion > 1.5 or cycle.day_dispersion > 1.5:
         found.append(
-            f"Submissions come in bursts: counts vary {cycle.hour_dispersion:.1f} times (hours) and "
-            f"{cycle.day_dispersion:.1f} times (days) as much as a Poisson process of that cycle has it."
+            f"Submissions come in bursts: counts vary {cycle.hour_dispersion:.1f} times"
+            f" (hours) and {cycle.day_dispersion:.1f} times (days) as much as those of a"
+            " Poisson process with the same cycle."
         )
     return found
 
@@ -120,7 +123,11 @@ def _about_halves(records: Records) -> list[str]:
     drifts = [f"{name} by {d:.2f}" for name, d in moved.items() if d > max(noise, _WORTH_SAYING)]
     if abs(share - 0.5) > _WORTH_SAYING:
         drifts.append(f"the first half of the jobs took {percent(share)} of the time")
-    return [f"The halves of the trace differ: {', '.join(drifts)}; the laws stand still."] if drifts else []
+    return (
+        [f"The halves of the trace differ: {', '.join(drifts)}; the laws do not change with time."]
+        if drifts
+        else []
+    )
 
 
 def _about_means(records: Records, drawn: SingleTrace) -> str:

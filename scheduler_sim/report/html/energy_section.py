@@ -25,8 +25,9 @@ def energy_section(result: Result) -> list[Markup]:
         return []
     lines = [tag("li", line) for line in energy_lines(found, model)]
     note = (
-        "Energy of jobs, of idle nodes, of switching nodes on and off, and of nodes that are off add up to"
-        " all of it exactly. Nodes out of service count as idle. No result is better than the figures below."
+        "Energy of jobs, of idle nodes, of switching nodes on and off, and of nodes that"
+        " are off add up exactly to the total. Nodes out of service count as idle. The"
+        " result is only as good as the figures below."
     )
     body = [_by_module(found), tag("ul", lines), tag("p", note, class_="note"), _figures(model)]
     return [section("energy", "Power and energy", body)]

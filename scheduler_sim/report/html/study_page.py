@@ -81,7 +81,7 @@ def study_page(directory: Path) -> Page:
         tag("p", whole(study.document["keys"].get("description") or "")),
         section("compared", "What was compared", _levels(study)),
         section("found", "What was found", _found(study, places)),
-        *([section("slices", "Who gains and who loses", _slices(study))] if len(study.slices) else []),
+        *([section("slices", "Which jobs gain and which lose", _slices(study))] if len(study.slices) else []),
         section("means", "Means of each level", _means(study)),
         section("failed", "Runs that failed", _failed(study)),
         section("provenance", "What was run, and how to repeat it", of_study(study.document)),
@@ -97,8 +97,8 @@ def parquet(path: Path) -> pd.DataFrame:
 
     if not path.is_file():
         raise InputError(
-            f"{path.parent} is not a finished study: {path.name} is missing; scheduler-sim study with the"
-            " same study file goes on where it was"
+            f"{path.parent} is not a finished study: {path.name} is missing; scheduler-sim"
+            " study with the same study file continues it"
         )
     try:
         table: pd.DataFrame = pq.read_table(path).to_pandas(ignore_metadata=True)

@@ -21,7 +21,7 @@ class Constant(Curve):
     SOURCE: ClassVar[str] = "D2.3, section 4.1 (load balance held constant)"
 
     value: Annotated[float, number(0, 100, above=True)] = Field(
-        description="the efficiency; above 1 only where a factor may be"
+        description="the efficiency; above 1 only for factors that may exceed 1"
     )
 
     def _value(self, *inputs: Floats) -> Floats:
@@ -38,9 +38,7 @@ class InverseLine(Curve):
 
     GIVES: ClassVar[str] = "efficiency"
 
-    reading: Reading = Field(
-        default="linear", description="g, what P counts as: P, its cube root, or 1 + log2 P"
-    )
+    reading: Reading = Field(default="linear", description="g(P): P, its cube root, or 1 + log2 P")
 
     @classmethod
     def h(cls, processes: Floats, reading: str) -> Floats:
@@ -93,7 +91,9 @@ class Pipeline(InverseLine):
     EQUATION: ClassVar[str] = "η(P) = c g(P) / ((1 − f) + f (2 g(P) − 1)), g = P, ∛P or 1 + log2 P"
     SOURCE: ClassVar[str] = "Rosas et al. 2014, eq. 6; f from 0.5, as below it efficiency would grow with P"
 
-    c: PositiveShare = Field(default=1.0, description="efficiency of one process; c / (2f) of very many")
+    c: PositiveShare = Field(
+        default=1.0, description="efficiency of one process; c / (2f) is the limit for many processes"
+    )
     f: Annotated[float, number(0.5, 1)] = Field(description="share of the pipeline")
 
     def _value(self, *inputs: Floats) -> Floats:

@@ -26,7 +26,7 @@ class LinearArchitecture(Curve):
 
     alpha: Seconds = Field(description="time of computation at CPU ratio 1")
     beta: NotNegative = Field(description="messages on the critical path: s for each unit of latency")
-    gamma: NotNegative = Field(description="data on the critical path: s x unit of bandwidth")
+    gamma: NotNegative = Field(description="data on the critical path: s × unit of bandwidth")
 
     def _value(self, *inputs: Floats) -> Floats:
         ratio, latency, bandwidth = inputs
@@ -92,7 +92,7 @@ class Wavefront(Curve):
     )
     SOURCE: ClassVar[str] = "Calotoiu et al. 2013 (Sweep3D); Alexandrov et al. 1995 (LogGP)"
 
-    sweeps: Annotated[float, number(1)] = Field(description="sweeps that follow each other, nsweep")
+    sweeps: Annotated[float, number(1)] = Field(description="consecutive sweeps, nsweep")
     latency: Seconds = Field(description="L of LogGP")
     overhead: Seconds = Field(default=0.0, description="o of LogGP")
     bytes: Annotated[float, number(1, unit="bytes")] = Field(default=1.0, description="S, size of a message")

@@ -60,7 +60,7 @@ class PmnfTerm(Keys):
 class NormalForm(Keys):
     """A constant and terms."""
 
-    constant: NotNegative = Field(default=0.0, description="the part that depends on nothing")
+    constant: NotNegative = Field(default=0.0, description="the constant part")
     terms: list[PmnfTerm] = Field(default=[], description="terms {c, i, j, of}")
 
     def value(self, counts: Mapping[str, Floats]) -> Floats:
@@ -77,7 +77,7 @@ class NormalForm(Keys):
 class WeightedForm(NormalForm):
     """A normal form, and how much it counts."""
 
-    weight: Annotated[float, number(0, above=True)] = Field(description="how much it counts")
+    weight: Annotated[float, number(0, above=True)] = Field(description="weight of the form")
 
 
 class _Forms(Curve):
@@ -245,9 +245,9 @@ class Segments(Curve):
     PARTS: ClassVar[str] = "segments"
 
     breaks: Annotated[list[float], BeforeValidator(Check("a list of rising numbers above 1", _rising))] = (
-        Field(description="numbers of processes from which the next law holds")
+        Field(description="numbers of processes from which the next curve holds")
     )
-    segments: Parts = Field(description="curves by name in their order, one more than breaks")
+    segments: Parts = Field(description="curves by name, in order, one more than breaks")
 
     @field_validator("segments")
     @classmethod

@@ -127,7 +127,7 @@ def _chosen(candidates: list[Candidate]) -> tuple[Candidate, tuple[str, ...]]:
 def _warnings(name: str, chosen: Candidate, ties: tuple[str, ...], points: int) -> list[str]:
     curve = chosen.curve
     if points == 1:
-        return [f"{name}: one point: held constant, nothing is known of its trend"]
+        return [f"{name}: one point: held constant, its trend is not known"]
     said = []
     if points == 2:
         said.append(f"{name}: two points: {label_of(curve)} goes through both, its error is not known")

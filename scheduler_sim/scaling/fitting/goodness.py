@@ -61,12 +61,12 @@ class Goodness:
     def text(self, counted: str = "processes") -> str:
         """Return word and figures: ``fits well: points predicted from the others are 2.5 % off ...``."""
         if self.word == AS_MEASURED:
-            return f"{self.word}: no curve is fitted, and nothing known beyond the points"
+            return f"{self.word}: no curve is fitted, and nothing is known beyond the points"
         if np.isnan(self.error):
-            return f"{self.word}: {self.points} of the {ENOUGH} points that are wanted"
+            return f"{self.word}: {self.points} of the {ENOUGH} points that are recommended"
         said = {
             NO_MODEL: f"{self.word}, no model: " + self._why(),
-            NOT_KNOWN: f"{self.word}, {self.points} of the {ENOUGH} points that are wanted: ",
+            NOT_KNOWN: f"{self.word}, {self.points} of the {ENOUGH} points that are recommended: ",
         }.get(self.word, f"{self.word}: ")
         said += f"points predicted from the others are {_percent(self.error)} off on average (a constant:"
         said += f" {_percent(self.constant)}), the curve at most {_percent(self.distance)} from a point"

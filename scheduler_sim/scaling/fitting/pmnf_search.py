@@ -75,7 +75,9 @@ def fit_time(
     curve, ties = _curve(ranked, gives), tuple(c.label for c in ranked[1:6] if c.odds >= LIKELY)
     warnings = [*_not_told_apart(name, sample, named, steady)]
     if len(sample.values) < FEWEST:
-        warnings.append(f"{name}: {len(sample.values)} points; at least {FEWEST} are wanted to choose terms")
+        warnings.append(
+            f"{name}: {len(sample.values)} points; at least {FEWEST} are recommended to choose terms"
+        )
     if ties:
         warnings.append(f"{name}: {len(ties)} or more other forms nearly as probable as {ranked[0].label}")
     return Fit(name, curve, sample, sample.count, tuple(ranked), ties, tuple(warnings), level, named)
@@ -137,10 +139,10 @@ def _not_told_apart(
         (one, np.log(x)) for one, x in zip(parameters, sample.points.T, strict=True) if one not in steady
     ]
     for one in steady:
-        yield f"{name}: {one} is the same at all points: what it does is not known, and taken as nothing"
+        yield f"{name}: {one} is the same at all points: its effect is not known, and taken as none"
     for (one, x), (other, y) in combinations(varied, 2):
         if len(x) > 1 and abs(np.corrcoef(x, y)[0, 1]) > TOGETHER:
-            yield f"{name}: {one} and {other} change together: which of them does what is not known"
+            yield f"{name}: {one} and {other} change together: their effects cannot be told apart"
 
 
 def _curve(ranked: Sequence[Candidate], gives: str) -> Curve:

@@ -130,9 +130,10 @@ class Checkpoints(Numbers):
         failures = of_module(self.run.system.failures, names[module], names)
         if isinstance(keys.interval, str) and not failures:
             raise ConfigError(
-                f"models: applications.types[{kind}].checkpoint.interval: found {keys.interval!r}, which"
-                f" depends on how nodes fail, and no failures of module {names[module]} in the system;"
-                " allowed: seconds, or failures in the system (mtbf: UNLIMITED, if none fails)"
+                f"models: applications.types[{kind}].checkpoint.interval: found {keys.interval!r},"
+                " which depends on the failure rate of nodes, and no failures of module"
+                f" {names[module]} in the system; allowed: seconds, or failures in the system"
+                " (mtbf: UNLIMITED, if no node fails)"
             )
         rate = sum(one.job_rate(nodes) for one in failures)
         return keys.interval_s(rate), keys.cost, keys.restart_s
@@ -143,4 +144,4 @@ def checkpoint_warnings(counts: Mapping[str, Any]) -> list[str]:
     if not (past := int(counts.get(PAST_LIMIT, 0))):
         return []
     words = "component takes" if past == 1 else "components take"
-    return [f"{past:,} {words} longer than the time limit for the sake of checkpoints, and so TIMEOUT"]
+    return [f"{past:,} {words} longer than the time limit because of checkpoints (TIMEOUT)"]

@@ -76,5 +76,5 @@ def _number(rank: Callable[..., Any], row: tuple[Any, ...]) -> float:
         text = f"policy.placement: function {rank.__name__!r}{row} fails: {type(error).__name__}: {error}"
         raise ConfigError(text) from error
     if math.isnan(found):
-        raise ConfigError(f"policy.placement: function {rank.__name__!r}{row} gives NaN")
+        raise ConfigError(f"policy.placement: function {rank.__name__!r}{row} returns NaN")
     return found

@@ -345,9 +345,9 @@ def layout_of(run: Run, demands: NodeDemands, plain: Layout) -> Layout:
     most = max(math.ceil(one.gpus) for module in run.system.modules for one in module.sets)
     if most > MOST_DEVICES:
         raise ConfigError(
-            f"system {run.system.name}: found nodes of {most} GPUs, where each is told apart, as parts are"
-            " asked for, nodes have several types, or by policy.packing; allowed here: at most"
-            f" {MOST_DEVICES}"
+            f"system {run.system.name}: found nodes of {most} GPUs, which are individual"
+            " devices here (parts are asked for, nodes have several types, or by"
+            f" policy.packing); allowed here: at most {MOST_DEVICES}"
         )
     kinds = 1 + most if packing == "gpu_clustering" else 0
     return Layout(plain.counted, kinds, most, told_apart=True, keeps_scores=packing in SCORED)
@@ -365,7 +365,7 @@ def _refuse(jobs: Jobs, layout: Layout) -> None:
         parts &= demands.gpus > THOUSANDTHS
         whole = "whole GPUs, or a part of one"
     else:
-        whole = "whole GPUs, as the trace that the run began with has no parts of any"
+        whole = "whole GPUs, as the trace of the run asks for no parts of GPUs"
     several_types = demands.gpu_type == SEVERAL_TYPES
     for wrong, column, allowed in (
         (several[demands.kind], "constraint", "features that each node has, without counts and brackets"),

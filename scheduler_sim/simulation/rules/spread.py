@@ -115,6 +115,4 @@ def spread_warnings(counts: Any) -> list[str]:
     if not (past := int(counts.get(PAST_LIMIT, 0))):
         return []
     words = "component takes" if past == 1 else "components take"
-    return [
-        f"{past:,} {words} longer than the time limit because their nodes are far apart, and so are TIMEOUT"
-    ]
+    return [f"{past:,} {words} longer than the time limit because their nodes are far apart (TIMEOUT)"]

@@ -20,7 +20,7 @@ from scheduler_sim.system.slurm_dumps.options import OF_ASSOCIATIONS, Option, is
 ROOT = "root"
 NOT_COUNTED = "jobs here do not ask for it, so it is not limited"
 NOT_LIMITED = "Slurm has this limit, but it is not modelled"
-DIRECTLY_IN_ROOT = "users in no account but root are not modelled; they have one share"
+DIRECTLY_IN_ROOT = "users without an account below root are not modelled; they have one share"
 
 _INHERITED = tuple(option for option in OF_ASSOCIATIONS if option.inherited)
 _OF_THE_FORM = ("shares", "priority", "qos", "default_qos", "parent")

@@ -16,9 +16,10 @@ ONE_LEVEL = (
     "no column ParentName, and no account set in (sacctmgr show assoc tree): all accounts are taken as"
     " standing at the top"
 )
-ONE_PARTITION = "associations with one partition are not modelled: its limits are left out"
+ONE_PARTITION = "associations for one partition are not modelled: their limits are left out"
 IN_SEVERAL = (
-    "which account users of several are in by default is not printed: the first, for jobs that name none"
+    "the default account of users with several accounts is not printed: jobs that"
+    " name none count in the first"
 )
 NOT_READ = "not a column that this reader knows"
 

@@ -21,7 +21,7 @@ from scheduler_sim.system.slurm_dumps.table import MOST_BYTES, Row, read_table
 COMMAND = "sacctmgr show reservation -P"
 SCONTROL = "scontrol show res -o"
 OF_CORES = "reservations of some cores of a node are not modelled"
-NOT_MODELLED = "of reservations this is not modelled"
+NOT_MODELLED = "this part of reservations is not modelled"
 USERS_NAMED = "its users are named in another field"
 BY_NUMBER = "sacctmgr gives its users by numbers without names; scontrol prints names"
 
