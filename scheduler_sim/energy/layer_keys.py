@@ -128,7 +128,8 @@ class EnergyKeys(Keys):
     signatures: FileOrKeys | None = Field(
         default=None,
         description="signatures of applications: a CSV file of workload (any name by which an application is"
-        " known), frequency_khz, power_w, and module where they differ, or a mapping of these to lists",
+        " known), frequency_khz, power_w, and module where they differ, or a mapping of these to lists;"
+        " gpu_power_w and gpu_sensitivity let the clock of GPUs be chosen, too",
     )
     learnt: FileOrKeys | None = Field(
         default=None,
