@@ -140,7 +140,7 @@ def clocked(
         at_reference = options.clock == states.reference[placements.module[options.place]]
         best = _best(options, at_reference if of_reference else None, layer.choice)
         if several > 1 and layer.cap is not None:
-            options, best = _with_lower(options, best, layer.cap, layer.choice, several)
+            options, best = _with_lower(options, states, best, layer.cap, layer.choice, several)
         parts.append(Clocked(*(getattr(options, name)[best] for name in Clocked._fields)))
         start = stop
     nothing = Clocked(*(np.empty(0, dtype=np.int64) for _ in Clocked._fields))
@@ -174,7 +174,7 @@ class _Options(NamedTuple):
     Attributes
     ----------
     place : number of the placement; group : of what one option is chosen.
-    run, limit : s; clock : place among those of its module; gpu_khz : that of GPUs, kHz.
+    run, limit : s; state : place among all states; clock : place among those of its module.
     milliwatts : of a node; joules : of all, NaN: not possible.
     reference_s, own_s : run time at the reference clock for the bounds of choice and of a cap.
     own_limit : time limit at the reference clock, s.
@@ -184,8 +184,8 @@ class _Options(NamedTuple):
     group: Ints
     run: Ints
     limit: Ints
+    state: Ints
     clock: Ints
-    gpu_khz: Ints
     milliwatts: Ints
     joules: Floats
     reference_s: Ints
@@ -224,7 +224,7 @@ class _Options(NamedTuple):
         known &= (top < 0) | (limit <= np.maximum(top, of.limit[place]))
         joules = np.where(known, milliwatts / 1000 * of.nodes[place] * run, np.nan)
         return cls(
-            place, group, run, limit, states.clock[state], states.gpu_khz[state], milliwatts, joules,
+            place, group, run, limit, state, states.clock[state], milliwatts, joules,
             of.run[reference], of.run[place], of.limit[place],
         )  # fmt: skip
 
@@ -247,6 +247,7 @@ def _best(options: _Options, allowed: NDArray[np.bool_] | None, keys: ChoiceKeys
 
 def _with_lower(
     options: _Options,
+    states: _States,
     best: Ints,
     cap: CapKeys,
     choice: ChoiceKeys | None,
@@ -262,7 +263,8 @@ def _with_lower(
     chosen[place[best]] = best
     its = chosen[place]
     lower = (its >= 0) & (number < its) & np.isfinite(options.joules)
-    lower &= (options.milliwatts < options.milliwatts[its]) & (options.gpu_khz <= options.gpu_khz[its])
+    gpu_khz = states.gpu_khz[options.state]
+    lower &= (options.milliwatts < options.milliwatts[its]) & (gpu_khz <= gpu_khz[its])
     for bound, reference in (
         (choice.slowdown if choice else None, options.reference_s),
         (cap.slowdown, options.own_s),
@@ -287,7 +289,8 @@ def _slower_and_slower(rows: Ints, options: _Options) -> Ints:
     watts, number = options.milliwatts[rows], np.unique(options.place[rows], return_inverse=True)[1]
     watts = watts - number * (watts.max(initial=0) + 1)  # so that those of the next placement are all below
     before = np.minimum.accumulate(watts)
-    return rows[np.append(True, watts[1:] < before[:-1])[: len(rows)]]
+    left: Ints = rows[np.append(True, watts[1:] < before[:-1])[: len(rows)]]
+    return left
 
 
 def _cut(limit: Ints, slowdown: float, reference: Ints) -> Ints:
