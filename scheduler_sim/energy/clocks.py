@@ -50,8 +50,3 @@ class Clocks:
     def several_of_gpus(self) -> bool:
         """Whether there is more than one clock of the GPUs."""
         return bool((self.gpu_khz != self.gpu_khz[0]).any())
-
-    @property
-    def of_gpus(self) -> Ints:
-        """Each clock of the GPUs, kHz, rising."""
-        return np.unique(self.gpu_khz)
