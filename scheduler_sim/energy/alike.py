@@ -57,8 +57,8 @@ class Alike(NamedTuple):
             found.append(np.asarray(values)[place])
         return cls(np.asarray(kind, dtype=np.int64), *found)
 
-    def on(self, layer: EnergyLayer, module: str, khz: Ints | None = None) -> Expanded:
-        """Project each kind to some P-states of a module (kHz), or to all: arrays of (c, k).
+    def on(self, layer: EnergyLayer, module: str, which: Ints | None = None) -> Expanded:
+        """Project each kind to some clocks of a module, by their places, or to all: arrays of (c, k).
 
         Raises InputError for a module without a profile, and as :func:`~scheduler_sim.energy.expand.expand`.
         """
@@ -71,7 +71,7 @@ class Alike(NamedTuple):
             reference_w=self.reference_w.astype(np.float64),
             learnt_w=self.learnt_w,
             signatures=layer.signatures_of(profile),
-            khz=khz,
+            which=which,
         )
 
 

@@ -11,6 +11,7 @@ import pandas as pd
 
 from scheduler_sim.arrays import Floats, Ints
 from scheduler_sim.config.yaml_file import YamlFile, read_yaml
+from scheduler_sim.energy.clocks import Clocks
 from scheduler_sim.energy.facility import Facility, facility_in
 from scheduler_sim.energy.facility_keys import FacilityKeys
 from scheduler_sim.energy.layer_keys import (
@@ -106,6 +107,11 @@ class EnergyLayer:
             return None
         own = self.signatures.of_module(profile.name)
         return own if len(own) else None
+
+    def clocks(self, module: str) -> Clocks:
+        """Return the clocks that nodes of a module may have. Raises InputError as :meth:`Clocks.of`."""
+        profile = self.profiles[module]
+        return Clocks.of(profile, self.signatures_of(profile))
 
     def spelt(self, names: Iterable[tuple[str, ...]], module: str) -> dict[tuple[str, ...], str]:
         """Return how the signatures of a module call applications; empty for those that have none there.

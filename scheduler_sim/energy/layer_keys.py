@@ -133,7 +133,8 @@ class EnergyKeys(Keys):
         default=None,
         description="signatures of applications: a CSV file with the columns workload (any name of"
         " the application), frequency_khz, power_w, and module if signatures differ by"
-        " module; or a mapping of these columns to lists",
+        " module; or a mapping of these columns to lists; with gpu_power_w, and gpu_sensitivity if it differs"
+        " from the profile, the clock of the GPUs is chosen, too",
     )
     learnt: FileOrKeys | None = Field(
         default=None,

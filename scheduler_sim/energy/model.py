@@ -51,13 +51,17 @@ class Projection:
         return Projection(self.khz, np.clip(self.power_w, least_w, most_w), self.time_factor)
 
     def beside(self, device: Projection) -> Projection:
-        """Add a device of the node, such as its GPUs, at one clock: its projection is (n, 1).
+        """Add a device of the node, such as its GPUs, at m clocks: (n, t · m), each P-state with all of them.
 
         Powers add up, and so do the times lost: what waits for the CPU and what waits for the GPU are taken
         not to overlap.
         """
-        lost = device.time_factor - 1.0
-        return Projection(self.khz, self.power_w + device.power_w, self.time_factor + lost)
+        rows, pairs = len(self.power_w), len(self.khz) * len(device.khz)
+        power = self.power_w[:, :, None] + device.power_w[:, None, :]
+        time = self.time_factor[:, :, None] + (device.time_factor[:, None, :] - 1.0)
+        return Projection(
+            np.repeat(self.khz, len(device.khz)), power.reshape(rows, pairs), time.reshape(rows, pairs)
+        )
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,6 +18,9 @@ from scheduler_sim.energy.csv_texts import csv_texts
 from scheduler_sim.errors import InputError, TraceError, did_you_mean
 
 WORKLOAD, KHZ, POWER, TIME, ROLE, MODULE = "workload", "frequency_khz", "power_w", "time_s", "role", "module"
+GPU_POWER, GPU_ALPHA = "gpu_power_w", "gpu_sensitivity"
+"""Of signatures: W of all GPUs of a node, within its power; share of the time that follows their clock."""
+
 REQUIRED = (WORKLOAD, KHZ, POWER)
 TEXTS = (WORKLOAD, ROLE, MODULE)
 ROLES = ("fit", "test")

@@ -19,7 +19,7 @@ OF_COMPONENTS = (
     *("rows", "tier", "asked_module", "asked_nodes", "asked_limit", "asked_run", "type_number"),
     "held",
 )
-"""Columns of the table; of placements there may be ``of_nodes`` and ``khz``, too."""
+"""Columns of the table; of placements there may be ``of_nodes`` and ``clock``, too."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Placements:
     rejected : number of components without a placement, by reason
     not_honoured : components that ask for part of a node, or for a kind of shared resource that the system
         does not declare, by kind
-    khz : int64[p], P-state, kHz; None where it is not chosen
+    clock : int64[p], place among the clocks of its module; None where it is not chosen
     """
 
     rows: Ints
@@ -62,7 +62,7 @@ class Placements:
     of_nodes: NodeDemands | None
     rejected: dict[str, int]
     not_honoured: dict[str, int]
-    khz: Ints | None = None
+    clock: Ints | None = None
 
     @cached_property
     def file_order(self) -> Ints | None:
@@ -115,7 +115,7 @@ def _with_ways(of: Placements, which: Ints | Bools, counts: Ints) -> Placements:
         first=first_of(counts),
         **{name: getattr(of, name)[which] for name in OF_PLACEMENTS},
         of_nodes=None if of.of_nodes is None else of.of_nodes.picked(which),
-        khz=None if of.khz is None else of.khz[which],
+        clock=None if of.clock is None else of.clock[which],
     )
 
 
@@ -125,12 +125,12 @@ def joined(*tables: Placements) -> Placements:
         name: np.concatenate([getattr(table, name) for table in tables])
         for name in (*OF_PLACEMENTS, *OF_COMPONENTS)
     }
-    khz = [table.khz for table in tables if table.khz is not None]
+    clock = [table.clock for table in tables if table.clock is not None]
     return Placements(
         first=first_of(np.concatenate([np.diff(table.first) for table in tables])),
         **columns,
         of_nodes=joined_demands([table.of_nodes for table in tables]),
-        khz=np.concatenate(khz) if len(khz) == len(tables) else None,
+        clock=np.concatenate(clock) if len(clock) == len(tables) else None,
         rejected=_summed(table.rejected for table in tables),
         not_honoured=_summed(table.not_honoured for table in tables),
     )

@@ -1,7 +1,7 @@
-"""P-states, and the module, of each component, chosen by energy before anything is scheduled.
+"""Clocks, and the module, of each component, chosen by energy before anything is scheduled.
 
 Under a power cap a placement also asks for power, of which there is as much as the cap allows above what idle
-nodes draw; and there may be one for each of several P-states, among which the scheduler chooses.
+nodes draw; and there may be one for each of several clocks, among which the scheduler chooses.
 """
 
 from __future__ import annotations
@@ -37,43 +37,52 @@ class Clocked(NamedTuple):
 
     Attributes
     ----------
-    place : number among those there were; run, limit : s; khz : P-state; milliwatts : of a node.
+    place : number among those there were; run, limit : s; clock : its place among the clocks of its module;
+    milliwatts : of a node.
     """
 
     place: Ints
     run: Ints
     limit: Ints
-    khz: Ints
+    clock: Ints
     milliwatts: Ints
 
 
 class _States(NamedTuple):
-    """Every kind of component in every P-state of every module, one after the other.
+    """Every kind of component at every clock of every module, one after the other.
 
-    ``first``: where a module begins; ``each``: how many P-states it has; within it kind after kind.
+    ``first``: where a module begins; ``each``: how many clocks it has; ``reference``: which is the reference;
+    within it kind after kind.
     """
 
     first: Ints
     each: Ints
-    khz: Ints
+    reference: Ints
+    clock: Ints
+    gpu_khz: Ints
     factor: Floats
     milliwatts: Ints
 
     @classmethod
     def of(cls, layer: EnergyLayer, system: System, alike: Alike, *, reference_only: bool) -> _States:
-        khz, factor, milliwatts, count = [], [], [], []
+        clock, gpu_khz, factor, milliwatts, count, reference = [], [], [], [], [], []
         for module in system.modules:
-            only = np.array([layer.profiles[module.name].reference_khz]) if reference_only else None
-            made = alike.on(layer, module.name, only)
-            khz.append(np.tile(made.khz, len(alike.names)))
+            clocks = layer.clocks(module.name)
+            which = np.array([clocks.reference]) if reference_only else np.arange(len(clocks.khz))
+            made = alike.on(layer, module.name, which)
+            clock.append(np.tile(which, len(alike.names)))
+            gpu_khz.append(np.tile(made.gpu_khz, len(alike.names)))
+            reference.append(clocks.reference)
             factor.append(made.time_factor.ravel())
             milliwatts.append(node_milliwatts(made, module.name).ravel())
             count.append(len(made.khz))
-        sizes = np.array([len(one) for one in khz], dtype=np.int64)
+        sizes = np.array([len(one) for one in clock], dtype=np.int64)
         return cls(
             np.cumsum(sizes) - sizes,
             np.array(count, dtype=np.int64),
-            np.concatenate(khz),
+            np.array(reference, dtype=np.int64),
+            np.concatenate(clock),
+            np.concatenate(gpu_khz),
             np.concatenate(factor),
             np.concatenate(milliwatts),
         )
@@ -98,7 +107,7 @@ def with_energy(
     several = 1 if layer.cap is None or only_first else layer.cap.pstates
     made = clocked(placements, alike, system, layer, several=several)
     left = kept(placements, made.place)
-    left = replace(left, run=made.run, limit=made.limit, khz=made.khz)
+    left = replace(left, run=made.run, limit=made.limit, clock=made.clock)
     if layer.cap is None:
         return left
     return _within_cap(
@@ -109,12 +118,12 @@ def with_energy(
 def clocked(
     placements: Placements, alike: Alike, system: System, layer: EnergyLayer, *, several: int = 1
 ) -> Clocked:
-    """Choose among the placements of each component and the P-states of their modules.
+    """Choose among the placements of each component and the clocks of their modules.
 
     Run times and limits follow the clock, rounded up to whole seconds, before anything is chosen; so a bound
     on the slowdown holds for the seconds that are simulated. Where there is one, a limit is at most
-    (1 + slowdown) × that of the reference. A P-state that takes a limit beyond the MaxTime of its partition
-    is not possible. ``several``: in how many P-states each placement that is chosen may run, lower ones
+    (1 + slowdown) × that of the reference. A clock that takes a limit beyond the MaxTime of its partition
+    is not possible. ``several``: at how many clocks each placement that is chosen may run, lower ones
     of less power after the chosen one.
 
     Raises InputError for a component without any option.
@@ -122,17 +131,16 @@ def clocked(
     of_reference = layer.choice is None or layer.choice.of == MODULE
     states = _States.of(layer, system, alike, reference_only=of_reference and several == 1)
     most = np.array([-1 if p.max_time_s is None else p.max_time_s for p in system.partitions], dtype=np.int64)
-    reference = np.array([layer.profiles[module.name].reference_khz for module in system.modules])
     counts = states.each[placements.module]
     before = first_of(counts)[placements.first]
     parts, start, n = [], 0, len(placements.rows)
     while start < n:
         stop = max(int(np.searchsorted(before, before[start] + OPTIONS_AT_ONCE, side="right")) - 1, start + 1)
         options = _Options.of(placements, alike, states, most, layer.choice, start, min(stop, n))
-        at_reference = options.khz == reference[placements.module[options.place]]
+        at_reference = options.clock == states.reference[placements.module[options.place]]
         best = _best(options, at_reference if of_reference else None, layer.choice)
         if several > 1 and layer.cap is not None:
-            options, best = _with_lower(options, best, layer.cap, layer.choice, several)
+            options, best = _with_lower(options, states, best, layer.cap, layer.choice, several)
         parts.append(Clocked(*(getattr(options, name)[best] for name in Clocked._fields)))
         start = stop
     nothing = Clocked(*(np.empty(0, dtype=np.int64) for _ in Clocked._fields))
@@ -161,12 +169,13 @@ def _within_cap(
 
 
 class _Options(NamedTuple):
-    """Placements of some components in all P-states; those of one side by side, clocks rising.
+    """Placements of some components at all clocks; those of one side by side, clocks rising.
 
     Attributes
     ----------
     place : number of the placement; group : of what one option is chosen.
-    run, limit : s; khz; milliwatts : of a node; joules : of all, NaN: not possible.
+    run, limit : s; state : place among all states; clock : place among those of its module.
+    milliwatts : of a node; joules : of all, NaN: not possible.
     reference_s, own_s : run time at the reference clock for the bounds of choice and of a cap.
     own_limit : time limit at the reference clock, s.
     """
@@ -175,7 +184,8 @@ class _Options(NamedTuple):
     group: Ints
     run: Ints
     limit: Ints
-    khz: Ints
+    state: Ints
+    clock: Ints
     milliwatts: Ints
     joules: Floats
     reference_s: Ints
@@ -214,7 +224,7 @@ class _Options(NamedTuple):
         known &= (top < 0) | (limit <= np.maximum(top, of.limit[place]))
         joules = np.where(known, milliwatts / 1000 * of.nodes[place] * run, np.nan)
         return cls(
-            place, group, run, limit, states.khz[state], milliwatts, joules,
+            place, group, run, limit, state, states.clock[state], milliwatts, joules,
             of.run[reference], of.run[place], of.limit[place],
         )  # fmt: skip
 
@@ -237,40 +247,50 @@ def _best(options: _Options, allowed: NDArray[np.bool_] | None, keys: ChoiceKeys
 
 def _with_lower(
     options: _Options,
+    states: _States,
     best: Ints,
     cap: CapKeys,
     choice: ChoiceKeys | None,
     several: int,
 ) -> tuple[_Options, Ints]:
-    """Put lower P-states of the same placement behind each best option, those of least power among them.
+    """Put lower clocks of the same placement behind each best option, evenly down to that of least power.
 
-    Their limits are cut to the bound of the cap, so that it holds for components that are killed, too.
+    Lower is what has no higher clock, of GPUs either, and less power than all that is as fast. Their limits
+    are cut to the bound of the cap, so that it holds for components that are killed, too.
     """
     place, number = options.place, np.arange(len(options.place))
     chosen = np.full(int(place.max(initial=-1)) + 1, -1, dtype=np.int64)
     chosen[place[best]] = best
     its = chosen[place]
     lower = (its >= 0) & (number < its) & np.isfinite(options.joules)
-    lower &= options.milliwatts < options.milliwatts[its]
+    gpu_khz = states.gpu_khz[options.state]
+    lower &= (options.milliwatts < options.milliwatts[its]) & (gpu_khz <= gpu_khz[its])
     for bound, reference in (
         (choice.slowdown if choice else None, options.reference_s),
         (cap.slowdown, options.own_s),
     ):
         if bound is not None:
             lower &= options.run <= (1.0 + bound) * reference
-    rank = np.cumsum(lower[::-1])[::-1]  # from the highest of a placement down, once less those behind it
-    behind = np.append(rank, 0)[its + 1]
-    rank = np.where(lower, rank - behind, 0)
-    each = np.bincount(place[lower], minlength=len(chosen))[place]
+    rows = _slower_and_slower(np.flatnonzero(lower), options)
+    first = np.searchsorted(place[rows], place[rows])
+    rank, each = np.arange(1, len(rows) + 1) - first, np.bincount(place[rows])[place[rows]]
     wanted = np.minimum(several - 1, each)
-    each = np.maximum(each, 1)
-    lower &= rank * wanted // each > (rank - 1) * wanted // each
-    lower[best] = True
-    found = np.flatnonzero(lower)
+    rows = rows[rank * wanted // each > (rank - 1) * wanted // each]
     if cap.slowdown is not None:
         limit = _cut(options.limit, cap.slowdown, options.own_limit)
         options = options._replace(limit=np.where(number == its, options.limit, limit))
-    return options, found[np.lexsort((-found, place[found]))]
+    found = np.concatenate((best, rows))
+    return options, found[np.argsort(place[found], kind="stable")]
+
+
+def _slower_and_slower(rows: Ints, options: _Options) -> Ints:
+    """Sort options by placement, the fastest first, and leave out what draws no less than one before it."""
+    rows = rows[np.lexsort((-rows, options.run[rows], options.place[rows]))]
+    watts, number = options.milliwatts[rows], np.unique(options.place[rows], return_inverse=True)[1]
+    watts = watts - number * (watts.max(initial=0) + 1)  # so that those of the next placement are all below
+    before = np.minimum.accumulate(watts)
+    left: Ints = rows[np.append(True, watts[1:] < before[:-1])[: len(rows)]]
+    return left
 
 
 def _cut(limit: Ints, slowdown: float, reference: Ints) -> Ints:

@@ -155,6 +155,11 @@ SLOWED = (
 )
 """... where a power cap that falls slows what runs, at the end of ``runs`` as well."""
 
+CLOCKED = (
+    Column("gpu_frequency_khz", "int64", "kHz", "clock of its GPUs; 0 where signatures tell nothing of them"),
+)
+"""... where signatures tell what the GPUs of a node draw."""
+
 RECORDED = (
     Column("recorded_wait", "int64", "s", "start − submit as recorded in the trace; −1 if it records none"),
     Column("recorded_run_time", "int64", "s", "run time as recorded in the trace; −1 if it records none"),
@@ -354,6 +359,7 @@ class Further(NamedTuple):
     recorded : when components started by the trace
     carried : columns of the trace that none of the workload's are: (name, dtype) of each
     slowed : components that a power cap slows
+    clocked : clocks of GPUs
     """
 
     reasons: bool = False
@@ -368,6 +374,7 @@ class Further(NamedTuple):
     recorded: bool = False
     carried: tuple[tuple[str, Dtype], ...] = ()
     slowed: bool = False
+    clocked: bool = False
 
     @classmethod
     def of(cls, manifest: Mapping[str, Any]) -> Further:
@@ -386,6 +393,7 @@ class Further(NamedTuple):
             bool(manifest.get("recorded")),
             tuple((manifest.get("carried") or {}).items()),
             bool(manifest.get("slowed")),
+            bool(energy.get("gpu_clocks")),
         )
 
 
@@ -399,6 +407,7 @@ def component_columns(further: Further) -> tuple[Column, ...]:
         + RESERVED * further.reserved
         + SUSPENDED * further.suspended
         + SLOWED * further.slowed
+        + CLOCKED * further.clocked
         + PARTS * further.shared
         + SHARES * dealt
         + DEVICES * further.devices

@@ -120,6 +120,7 @@ MANIFEST: dict[str, Any] = {
         "currency": str,
         "modules": Needed(Each(MODULE_POWER)),
         "switched": bool,
+        "gpu_clocks": bool,
         "power_from": Each(Needed(int)),
         "learnt_from": Each(Needed(int)),
         "without_signature": Each(Needed(int)),

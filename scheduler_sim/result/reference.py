@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from scheduler_sim.result.check import INVARIANTS
 from scheduler_sim.result.columns import (
+    CLOCKED,
     COMPONENTS,
     DEVICES,
     LIMITED,
@@ -150,6 +151,8 @@ def page() -> str:
         "Where [a falling power cap slows running components](energy.md#slowing-what-runs):\n",
         _table(SLOWED),
         SLOWNESS,
+        "Where [signatures tell what GPUs draw](energy.md#clocks-of-gpus):\n",
+        _table(CLOCKED),
         "Where [jobs share nodes](system.md#nodes-that-jobs-share), or a partition covers part of a module;"
         " values that are not stated for nodes are 0:\n",
         _table(PARTS),

@@ -14,6 +14,7 @@ from scheduler_sim.result import documents
 from scheduler_sim.result.check import LAST_TO_READ, check, first_breach
 from scheduler_sim.result.columns import (
     CARRIED,
+    CLOCKED,
     DEVICES,
     LIMITED,
     REASONS,
@@ -140,6 +141,7 @@ class Result:
             _has(self._components, RECORDED[0]),
             _carried_in(self._components),
             _has(self._components, SLOWED[0]),
+            _has(self._components, CLOCKED[0]),
         )
 
     def save(self, directory: str | Path, log: str | None = None, *, force: bool = False) -> Path:

@@ -26,7 +26,9 @@ class Drawn(NamedTuple):
 
     Attributes
     ----------
-    khz : int64[n], P-state; milliwatts : int64[n], mean power of all nodes, 0 where one never ran.
+    khz : int64[n], P-state, kHz.
+    gpu_khz : int64[n], clock of the GPUs, kHz; 0 where that is not told apart; None: it is so nowhere.
+    milliwatts : int64[n], mean power of all nodes, 0 where one never ran.
     origin : int8[n], place in ORIGINS, also of one that never ran.
     components, node_seconds : int64[origins], how many of those that ran have their power from where, and how
         much work they were.
@@ -35,6 +37,7 @@ class Drawn(NamedTuple):
     """
 
     khz: Ints
+    gpu_khz: Ints | None
     milliwatts: Ints
     origin: np.ndarray
     components: Ints
@@ -66,37 +69,44 @@ def origin_shares(components: Ints, node_seconds: Ints) -> dict[str, dict[str, A
     }
 
 
+def tells_gpus(layer: EnergyLayer, system: System) -> bool:
+    """Whether clocks of GPUs are told apart on any module."""
+    return any(bool(layer.clocks(module.name).gpu_khz.any()) for module in system.modules)
+
+
 def drawn(
     layer: EnergyLayer,
     system: System,
     components: pd.DataFrame,
     alike: Alike,
-    khz: Ints | None,
+    clock: Ints | None,
     parts: Ints | None = None,
     measured: Ints | None = None,
 ) -> Drawn:
-    """Return what each component draws at its P-state (kHz; -1, or None: the reference of its module).
+    """Return what each component draws at its clock (its place; -1, or None: the reference of its module).
 
     ``parts`` are the nodes that each had, in millionths; None: whole ones. ``measured`` is what each is known
     to draw, mW of all its nodes, below 0: it is not; None: of none it is.
     """
     ran = components["start_time"].to_numpy() != NEVER
     module = np.asarray(components["module"].array.codes)
-    states, power = np.empty(len(ran), np.int64), components["nodes"].to_numpy() * ran
+    khz, gpu_khz = np.empty((2, len(ran)), np.int64)
+    power = components["nodes"].to_numpy() * ran
     origin = np.zeros(len(ran), np.int8)
     work = power * (components["end_time"] - components["start_time"]).to_numpy()
     counts, node_seconds = np.zeros((2, len(ORIGINS)), dtype=np.int64)
     without = np.zeros(len(alike.names), dtype=np.int64)
     for number, one in enumerate(system.modules):
+        clocks = layer.clocks(one.name)
         own = slice(None) if len(system.modules) == 1 else np.flatnonzero(module == number)
         if not len(power[own]):
             continue
-        reference = layer.profiles[one.name].reference_khz
-        mine = np.array([reference]) if khz is None else np.where(khz[own] < 0, reference, khz[own])
+        reference = clocks.reference
+        mine = np.array([reference]) if clock is None else np.where(clock[own] < 0, reference, clock[own])
         used = np.unique(mine)
         made = alike.on(layer, one.name, used)
         table, kind = node_milliwatts(made, one.name), alike.kind[own]
-        states[own] = mine
+        khz[own], gpu_khz[own] = clocks.khz[mine], clocks.gpu_khz[mine]
         of_node = table[kind, np.searchsorted(used, mine)] if table.size > 1 else table[0, 0]
         power[own] = power[own] * of_node if parts is None else of_parts(of_node, parts[own]) * ran[own]
         of_kind = made.origin[kind]
@@ -110,7 +120,8 @@ def drawn(
         need_none = (of_kind == SIGNATURE) | (of_kind == MEASURED)
         without += _summed(kind, np.where(need_none, 0, work[own]), len(without))
     return Drawn(
-        states,
+        khz,
+        gpu_khz if tells_gpus(layer, system) else None,
         power,
         origin,
         counts,
@@ -147,5 +158,7 @@ def with_energy(components: pd.DataFrame, made: Drawn) -> None:
         millijoules = millijoules - energy_saved(components, made.milliwatts / MILLI)
     joules = millijoules / MILLI
     components["frequency_khz"] = made.khz
+    if made.gpu_khz is not None:
+        components["gpu_frequency_khz"] = made.gpu_khz
     components["power_w"] = np.where(ran, made.milliwatts / MILLI, np.nan)
     components["energy_j"] = np.where(ran, joules, np.nan)

@@ -34,7 +34,7 @@ PREEMPTING = ("preemption", "making_room")
 class LostRun(NamedTuple):
     """What a component ran in before a requeue: row, which of its placements, module, nodes, s, s.
 
-    ``parts`` are the nodes in millionths, by its part of each; ``khz`` is the P-state of that placement,
+    ``parts`` are the nodes in millionths, by its part of each; ``clock`` is the clock of that placement,
     where the component has others by now; ``cores`` (thousandths, of all nodes) are known where nodes are
     told apart; ``ended`` is how it ended; ``worked`` are the s of its run time that it has done, and
     ``habit`` is how it wrote checkpoints.
@@ -47,7 +47,7 @@ class LostRun(NamedTuple):
     start: int
     end: int
     parts: int
-    khz: int | None = None
+    clock: int | None = None
     cores: int = NEVER
     ended: str = REQUEUED
     worked: int = 0
@@ -120,9 +120,9 @@ def _held(core: FullCore, placement: int) -> tuple[int, int]:
     return int(part_of_node(cores, there).sum()), int(cores.sum())
 
 
-def khz_of(run: LostRun, placements: Placements, at: int) -> int:
-    """P-state (kHz) of a run that was lost, of the component in position ``at``; -1: not chosen."""
-    return NEVER if placements.khz is None else int(placements.khz[placements.first[at] + run.way])
+def clock_of(run: LostRun, placements: Placements, at: int) -> int:
+    """Clock (its place) of a run that was lost, of the component in position ``at``; -1: not chosen."""
+    return NEVER if placements.clock is None else int(placements.clock[placements.first[at] + run.way])
 
 
 def lost_runs(
@@ -135,12 +135,12 @@ def lost_runs(
     """Return runs that were lost: ``place`` of the component in the file, and columns as of components.
 
     These are ``module``, ``nodes``, ``parts`` (of nodes, in millionths), ``start_time``, ``end_time`` (s),
-    ``frequency_khz``, -1: not chosen, ``cores`` (thousandths), -1: not known, and ``ended``; ``worked`` and
+    ``clock``, -1: not chosen, ``cores`` (thousandths), -1: not known, and ``ended``; ``worked`` and
     the fields of ``Habit``, s; with ``spans`` also those in which they were suspended, and when ``slowed``.
     """
     columns = [np.array(one, np.int64) for one in list(zip(*lost, strict=True))[:7]]
     row, _, number, nodes, start, end, parts = columns
-    khz = [khz_of(one, placements, one.row) if one.khz is None else one.khz for one in lost]
+    clock = [clock_of(one, placements, one.row) if one.clock is None else one.clock for one in lost]
     module = pd.Categorical.from_codes(number, pd.Index([module.name for module in system.modules]))
     order = placements.file_order
     made = {
@@ -150,7 +150,7 @@ def lost_runs(
         "parts": parts,
         "start_time": start,
         "end_time": end,
-        "frequency_khz": khz,
+        "clock": clock,
         "cores": [one.cores for one in lost],
         "ended": [one.ended for one in lost],
         "worked": [one.worked for one in lost],

@@ -27,7 +27,7 @@ from scheduler_sim.result.columns import NEVER
 from scheduler_sim.result.node_use import of_parts
 from scheduler_sim.result.slowing import slowed_of
 from scheduler_sim.result.suspensions import spans_of
-from scheduler_sim.simulation.drawn import Drawn, drawn, origin_shares, with_energy
+from scheduler_sim.simulation.drawn import Drawn, drawn, origin_shares, tells_gpus, with_energy
 from scheduler_sim.simulation.rules.shared_nodes import shares_under_slurm, tells_apart
 from scheduler_sim.simulation.variability import by_node, varies
 from scheduler_sim.system.shared_cores import shares_cores
@@ -100,10 +100,15 @@ class Meter:
         self._tariffs = Tariffs.of(layer, unix_start, first)
         self._seed = seed
 
+    @property
+    def tells_gpus(self) -> bool:
+        """Whether clocks of GPUs are told apart on any module."""
+        return tells_gpus(self._layer, self._system)
+
     def read(
         self,
         components: pd.DataFrame,
-        khz: Ints | None,
+        clock: Ints | None,
         placements: Placements,
         table: Mapping[str, Any],
         written: Ints,
@@ -113,7 +118,7 @@ class Meter:
     ) -> tuple[Ints, Ints, dict[str, Any], dict[str, Any]]:
         """Fill the energy into the components; return timeline, its power, metrics, the manifest's part.
 
-        ``khz`` is the P-state of each component, -1 or None: not chosen; ``table`` is the workload
+        ``clock`` is that of each component (its place), -1 or None: not chosen; ``table`` is the workload
         that ``placements`` are of, ``written`` the core's timeline, ``lost`` the runs that ended in a
         requeue, of which it fills in ``mw``, ``budget`` the power cap it was to obey, ``parts`` the nodes
         that each component had, in millionths, where it may have parts of them.
@@ -126,16 +131,16 @@ class Meter:
         alike = Alike.of(known, jobs["hint"], jobs["reference_power_w"], learnt_w)
         measured = Measured.of(jobs) if self._layer.replays else None
         replayed = None if measured is None else measured.on(components["nodes"].to_numpy())
-        made = drawn(self._layer, self._system, components, alike, khz, parts, replayed)
+        made = drawn(self._layer, self._system, components, alike, clock, parts, replayed)
         if varies(self._layer, self._system):
             made = by_node(self._layer, self._system, components, made, parts, self._seed)
         with_energy(components, made)
         if lost is not None:
             of_lost = alike._replace(kind=alike.kind[lost["place"]])
-            khz_of_lost = lost["frequency_khz"].to_numpy()
+            clock_of_lost = lost["clock"].to_numpy()
             of_nodes = None if parts is None else lost["parts"].to_numpy()
             replayed = None if measured is None else measured.rows(lost["place"]).on(lost["nodes"].to_numpy())
-            drew = drawn(self._layer, self._system, lost, of_lost, khz_of_lost, of_nodes, replayed)
+            drew = drawn(self._layer, self._system, lost, of_lost, clock_of_lost, of_nodes, replayed)
             lost["mw"] = drew.milliwatts
         account = accounted(self._layer, self._system, components, made.milliwatts, written, lost, parts)
         return (
@@ -360,6 +365,7 @@ def described(
         "profile": layer.profiles.name,
         **({"currency": layer.currency} if layer.currency else {}),
         **({"switched": True} if switched else {}),
+        **({} if made.gpu_khz is None else {"gpu_clocks": True}),
         "modules": modules,
         "power_from": made.counted(),
         **({} if level is None else {"learnt_from": made.learnt_from(level)}),

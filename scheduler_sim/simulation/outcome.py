@@ -134,6 +134,7 @@ def build_result(
         reserved=reserved is not None,
         suspended=can_suspend(core),
         slowed=slowed is not None,
+        clocked=meter is not None and meter.tells_gpus,
         spread="topology" in told,
         recorded=made.recorded is not None,
         carried=made.carried,
@@ -157,6 +158,8 @@ def build_result(
         place = core.placements[jobs["placed"][:count]]
         found = slowed.columns(np.arange(count), jobs["start"][:count], place["module"], place["nodes"])
         suspended |= _in_file(found, placements)
+    if further.clocked:
+        suspended["gpu_frequency_khz"] = np.zeros(len(placements.rows), dtype=np.int64)
     components: Deferred | pd.DataFrame = (deferred := made.deferred(reasons | parts | suspended, further))
     known: Columns = made.known | parts | suspended
     rows, milliwatts, energy = written(core), None, None
@@ -167,7 +170,7 @@ def build_result(
         known = components = deferred.frame()
         metered, milliwatts, energy, described = meter.read(
             components,
-            _pstates(core, placements),
+            _clocks(core, placements),
             placements,
             table,
             np.column_stack(list(rows.values())),
@@ -355,20 +358,20 @@ def _digest_of(workload: Workload) -> str:
     return digest.hexdigest()
 
 
-def _pstates(core: FullCore, placements: Placements) -> np.ndarray | None:
-    """The P-state (kHz) of each component where it ran, else in its first placement; -1: it has none.
+def _clocks(core: FullCore, placements: Placements) -> np.ndarray | None:
+    """The clock (its place) of each component where it ran, else in its first placement; -1: it has none.
 
     In the order of the file; None where none was chosen.
     """
-    if placements.khz is None:
+    if placements.clock is None:
         return None
-    khz = np.full(len(placements.rows), NEVER)
-    comp = core.jobs[: len(khz)]
+    clock = np.full(len(placements.rows), NEVER)
+    comp = core.jobs[: len(clock)]
     able = np.diff(placements.first) > 0
     ran = able & (comp["start"] != NEVER)
     place = placements.first[:-1] + np.where(ran, comp["placed"] - comp["first"], 0)
-    khz[able] = placements.khz[place[able]]
-    return khz if placements.file_order is None else khz[placements.file_order]
+    clock[able] = placements.clock[place[able]]
+    return clock if placements.file_order is None else clock[placements.file_order]
 
 
 def _goes_by_topology(core: FullCore) -> bool:

@@ -15,7 +15,7 @@ from scheduler_sim.errors import ConfigError, InputError
 from scheduler_sim.placement.placements import Placements
 from scheduler_sim.placement.table import replaced
 from scheduler_sim.simulation.load import Loader
-from scheduler_sim.simulation.lost import LostRun, khz_of
+from scheduler_sim.simulation.lost import LostRun, clock_of
 from scheduler_sim.simulation.rules.numbers import Jobs
 from scheduler_sim.simulation.submissions import Submissions, can_be_typed
 from scheduler_sim.workload.table import Workload
@@ -104,10 +104,10 @@ class Requests:
         return self._current[row] if row in self._current else self._submissions.placements_of(row)
 
     def _keep_lost(self, row: int, before: Placements) -> None:
-        """Note the P-states of its runs that were lost, before the placements that tell them are gone."""
+        """Note the clocks of its runs that were lost, before the placements that tell them are gone."""
         for i, run in enumerate(self._lost):
-            if run.row == row and run.khz is None:
-                self._lost[i] = run._replace(khz=khz_of(run, before, 0))
+            if run.row == row and run.clock is None:
+                self._lost[i] = run._replace(clock=clock_of(run, before, 0))
 
     def _refuse(self, core: FullCore, row: int, asked: Workload) -> None:
         """Raise InputError or ConfigError where a component cannot be placed anew."""

@@ -196,5 +196,5 @@ def test_one_by_one_as_all_at_once(jobs, choice):
     for i in range(len(trace_of)):
         one = expand(trace_of.select([i]), system, models=given_models)
         mine = slice(table.first[i], table.first[i + 1])
-        for name in ("module", "nodes", "limit", "run", "khz"):
+        for name in ("module", "nodes", "limit", "run", "clock"):
             assert getattr(one, name).tolist() == getattr(table, name)[mine].tolist()

@@ -56,13 +56,13 @@ class Slowing(Numbers):
             measured = Measured.of(told)
             replayed = np.asarray(measured.on(np.ones(len(replayed), dtype=np.int64))) >= 0
         owner = np.repeat(np.arange(len(placements.rows)), np.diff(placements.first))
-        assert placements.khz is not None
+        assert placements.clock is not None
         rows = np.zeros((len(owner), 2), dtype=np.int64)
         made: dict[int, Any] = {}
         keys = zip(
-            placements.module.tolist(), alike.kind[owner].tolist(), placements.khz.tolist(), strict=True
+            placements.module.tolist(), alike.kind[owner].tolist(), placements.clock.tolist(), strict=True
         )
-        for place, (module, kind, khz) in enumerate(keys):
+        for place, (module, kind, clock) in enumerate(keys):
             if replayed[owner[place]]:
                 continue  # nobody measured it at another clock
             key = (
@@ -73,32 +73,35 @@ class Slowing(Numbers):
                     float(alike.reference_w[kind]),
                     float(alike.learnt_w[kind]),
                 ),
-                khz,
+                clock,
             )
             if key not in self._known:
                 name = self.run.system.modules[module].name
                 if module not in made:
                     found = alike.on(layer, name)
-                    made[module] = found.khz, found.time_factor, node_milliwatts(found, name)
+                    made[module] = found, node_milliwatts(found, name)
                 self._known[key] = self._lower(
-                    made[module], kind, khz, idle_milliwatts(layer, {name: 1}), layer.cap.slowdown
+                    made[module], kind, clock, idle_milliwatts(layer, {name: 1}), layer.cap.slowdown
                 )
             rows[place] = self._known[key]
         return Described(rows)
 
-    def _lower(self, made: Any, kind: int, khz: int, idle: int, slowdown: float | None) -> tuple[int, int]:
-        """Add the lower states of a kind on a module, the next first; return their rows."""
-        states, factors, milliwatts = made
-        own, first = int(np.searchsorted(states, khz)), len(self._states)
+    def _lower(self, made: Any, kind: int, own: int, idle: int, slowdown: float | None) -> tuple[int, int]:
+        """Add the lower states of a kind on a module, the next first; return their rows.
+
+        Lower is what has no higher clock, of GPUs either, and less power than all that is as fast.
+        """
+        clocks, milliwatts = made
+        factors, first = clocks.time_factor[kind] / clocks.time_factor[kind, own], len(self._states)
         least, longest = int(milliwatts[kind, own]), 1.0
-        for state in range(own - 1, -1, -1):
-            factor = factors[kind, state] / factors[kind, own]
-            power = int(milliwatts[kind, state])
+        below = np.flatnonzero((np.arange(len(factors)) < own) & (clocks.gpu_khz <= clocks.gpu_khz[own]))
+        for state in below[np.lexsort((-below, factors[below]))].tolist():
+            factor, power = float(factors[state]), int(milliwatts[kind, state])
             if power < 0 or not np.isfinite(factor) or power >= least:
                 continue
             if slowdown is not None and factor > 1.0 + slowdown:
                 break
-            least, longest = power, max(longest, float(factor))
+            least, longest = power, max(longest, factor)
             self._states.append((round(longest * MILLIONTHS), power - idle))
         return first, len(self._states)
 
