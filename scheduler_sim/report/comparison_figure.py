@@ -86,12 +86,28 @@ def comparison_figure(table: pd.DataFrame) -> Figure:
 
 
 def row_names(table: pd.DataFrame) -> list[str]:
-    """Name each row by its factors; those that never change say nothing and are left out."""
+    """Name each row by its factors; those that never change say nothing and are left out.
+
+    A number has the name of its factor before it: ``load 0.7``.
+    """
     factors = list(table.columns[: list(table.columns).index("baseline")])
     telling = [name for name in factors[:-1] if table[name].nunique() > 1] + factors[-1:]
+    short = [f"{plain(name.rpartition('.')[2])} " for name in telling]
     return [
-        " · ".join(plain(value) for value in row) for row in table[telling].itertuples(index=False, name=None)
+        " · ".join(
+            f"{name if _is_number(value) else ''}{plain(value)}"
+            for name, value in zip(short, row, strict=True)
+        )
+        for row in table[telling].itertuples(index=False, name=None)
     ]
+
+
+def _is_number(value: object) -> bool:
+    try:
+        float(str(value))
+    except ValueError:
+        return False
+    return True
 
 
 def metric_title(metric: str) -> str:

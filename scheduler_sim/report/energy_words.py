@@ -57,7 +57,7 @@ def energy_lines(found: Mapping[str, Any], model: Mapping[str, Any]) -> Iterator
         yield (
             f"above the power cap for {seconds:,} s, by {joules}" if seconds else "never above the power cap"
         )
-    yield f"power of components from: {_origins(found, model)}"
+    yield f"source of the power of components: {_origins(found, model)}"
     if levels := model.get("learnt_from"):
         listed = (f"{GROUPS.get(name, plain(name))} {number:,}" for name, number in levels.items())
         yield f"learnt power of components by {', '.join(listed)}"
@@ -79,9 +79,9 @@ def _origins(found: Mapping[str, Any], model: Mapping[str, Any]) -> str:
     listed = []
     for name, number in (model.get("power_from") or {}).items():
         share = shares.get(name.replace(" ", "_"))
-        listed.append(f"{plain(name)} {number:,}" + ("" if share is None else f" ({percent(share)})"))
-    told = " of the node-seconds" if any(share is not None for share in shares.values()) else ""
-    return f"{', '.join(listed)}{told}" if listed else "nothing ran"
+        of = "" if listed else " of the node-seconds"
+        listed.append(f"{plain(name)} {number:,}" + ("" if share is None else f" ({percent(share)}{of})"))
+    return ", ".join(listed) or "nothing ran"
 
 
 def _applications(work: Mapping[str, int], found: Mapping[str, Any]) -> str:

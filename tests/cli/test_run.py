@@ -213,7 +213,7 @@ def test_work_without_a_signature_and_names_that_mean_nothing_are_said(cli, syst
     path = tmp_path / "models.yaml"
     path.write_text(json.dumps(models))
     told = (
-        "power of components from: typical 4 (100 %) of the node-seconds",
+        "source of the power of components: typical 4 (100 % of the node-seconds)",
         "applications without a signature, of the node-seconds: 1 (100 %)",
         "1 application type of which no component is: rest",
         "1 module which the system does not have: CM",
@@ -228,7 +228,7 @@ def test_work_without_a_signature_and_names_that_mean_nothing_are_said(cli, syst
         assert line in page
     path.write_text(json.dumps(models).replace("slover", "Solver"))
     mended = cli("run", system(), trace(*QUEUE), "--models", path)
-    assert "power of components from: signature 4 (100 %) of the node-seconds" in mended.out
+    assert "source of the power of components: signature 4 (100 % of the node-seconds)" in mended.out
     assert "without a signature" not in mended.out
     assert "which no component has" not in mended.out
 

@@ -185,7 +185,7 @@ def test_the_table_sorts_filters_and_turns_its_pages(opened, run):
         page.get_by_role("button", name="waited").focus()
         page.keyboard.press("Enter")
         page.keyboard.press("Enter")
-        assert (first.inner_text(), rows.nth(0).locator("td").nth(7).inner_text()) == ("7", "0:04:00")
+        assert (first.inner_text(), rows.nth(0).locator("td").nth(-2).inner_text()) == ("7", "0:04:00")
         assert page.locator("th[aria-sort]").inner_text() == "waited"
         assert page.locator("th[aria-sort]").get_attribute("aria-sort") == "descending"
 
@@ -242,6 +242,17 @@ def test_hovering_over_the_nodes_tells_the_job(opened, run):
         assert any("nodes of CM, COMPLETED" in text or "node of CM, COMPLETED" in text for text in found)
 
 
+def test_colours_are_of_what_was_chosen(opened, run):
+    with opened(run) as page:
+        legends = []
+        for by in ("wait", "size", "user", "app", "state"):
+            page.get_by_label("Colours by").select_option(by)
+            legends.append(page.locator("#gantt .legend").first.inner_text())
+        assert "at once" in legends[0]
+        assert "COMPLETED" in legends[-1]
+        assert len(set(legends)) == 5
+
+
 @pytest.mark.interpreted
 def test_jobs_that_share_a_node_are_told_apart(opened, tmp_path):
     with opened(of(beside_each_other(), tmp_path / "run")) as page:
@@ -270,10 +281,10 @@ def test_what_is_used_and_stranded_is_drawn(opened, tmp_path):
           .filter((one) => one.left[0].axis_label.startsWith("GPUs in use of"))
           .map((one) => one.renderers.at(-1).data_source.data)
           .map(({ left, right, low, high }) => [left, right, low, high].map((one) => Array.from(one)))[0]"""
-        page.get_by_label("Lines of").select_option(label="G")
+        page.get_by_label("Lines show").select_option(label="G")
         page.wait_for_timeout(300)
         assert page.evaluate(drawn) == [[10_000], [50_000], [0], [2]]
-        page.get_by_label("Lines of").select_option(label="W")
+        page.get_by_label("Lines show").select_option(label="W")
         page.wait_for_timeout(300)
         assert page.evaluate(drawn) == [[], [], [], []]
 

@@ -58,8 +58,8 @@ def test_the_best_is_named_with_its_confidence(one):
 def test_the_chart_has_what_the_table_has(one):
     drawn = data(page(one))["mixes"]
     feasible = one.table[one.table["state"] != "infeasible"]
-    assert drawn["axes"] == ["mean wait [h] above the best found"]
-    assert [row["above"] * 3600 for row in drawn["rows"]] == pytest.approx(feasible["above"].tolist())
+    assert drawn["axes"] == ["mean wait [min] above the best found"]
+    assert [row["above"] * 60 for row in drawn["rows"]] == pytest.approx(feasible["above"].tolist())
     assert [row["kind"] == "dropped" for row in drawn["rows"]] == (feasible["state"] == "dropped").tolist()
 
 

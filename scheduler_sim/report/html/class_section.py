@@ -52,6 +52,7 @@ def _rows(found: pd.DataFrame) -> list[dict[str, Any]]:
         {
             "name": plain(name),
             "used": None if np.isnan(row["utilization"]) else round(100 * row["utilization"], 3),
+            "share": _share(row["utilization"]),
             "hours": f"{short(row['node_hours'])} node-hours",
             "wait": None
             if np.isnan(row["wait_mean"])
@@ -62,6 +63,10 @@ def _rows(found: pd.DataFrame) -> list[dict[str, Any]]:
     ]
 
 
+def _share(utilization: float) -> str:
+    return "–" if np.isnan(utilization) else f"{100 * utilization:.2f} %"
+
+
 def _part(what: str, found: pd.DataFrame) -> list[Markup]:
     few = f": the {MOST} that used most, and the others" if found["classes"].iloc[-1] > 1 else ""
     return [tag("h3", f"By {what}{few}"), _figure(what, found), _table(what, found)]
@@ -69,7 +74,8 @@ def _part(what: str, found: pd.DataFrame) -> list[Markup]:
 
 def _figure(what: str, found: pd.DataFrame) -> Markup:
     words = [
-        "Bars: share of all node time. Points: mean wait; lines: from the median to what 90 % stayed below.",
+        "Bars: share of all node time. Points: mean wait; lines: from the median to what 90 % stayed below,"
+        " drawn at 1 s if it is shorter.",
     ]
     named = found["wait_mean"][found["classes"] == 1]
     if named.notna().any():
@@ -90,7 +96,7 @@ def _table(what: str, found: pd.DataFrame) -> Markup:
     keys: list[Sequence[Any]] = []
     for name, row in found.iterrows():
         waits = ["–" if np.isnan(row[one]) else duration(round(row[one])) for one in WAITS]
-        used = "–" if np.isnan(row["utilization"]) else f"{100 * row['utilization']:.2f} %"
+        used = _share(row["utilization"])
         power = [energy(row["energy_j"])] if joules else []
         cells = [f"{row['components']:,.0f}", f"{row['node_hours']:,.0f}", used, *power, *waits]
         rows.append([plain(name), *cells])

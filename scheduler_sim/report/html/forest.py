@@ -88,6 +88,7 @@ def _caption(metric: str, part: pd.DataFrame, shown: pd.DataFrame) -> str:
     return (
         f"{words[0].upper()}{words[1:]} against {baseline}: ratio of the means{blocks}, with the"
         f" {confidence} interval. Of {count(len(part), 'comparison')}, {better} found better (circles),"
-        f" {worse} worse (squares), {still} {open_words([metric])} (diamonds).{edge}{left}"
+        f" {worse} worse (squares), {still} {open_words([metric])} (diamonds). Verdicts consider"
+        f" all comparisons together: one interval alone may miss “same” by chance.{edge}{left}"
         " The table below has every number."
     )

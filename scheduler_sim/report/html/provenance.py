@@ -64,7 +64,11 @@ def of_study(study: Mapping[str, Any]) -> Child:
     return [
         pairs(facts),
         table("Workloads", ["workload", "what", "sha256"], rows, text=3) if rows else None,
-        tag("p", "This command repeats it, with the study file below and the traces above:"),
+        tag(
+            "p",
+            "This command repeats it, with the study file below"
+            + (" and the traces above:" if any("recipe" not in one for one in workloads.values()) else ":"),
+        ),
         _typed("scheduler-sim study study.yaml --out study"),
         document(
             "The study file (systems, policies and recipes in full; JSON is YAML too)", _whole_study(study)
@@ -122,7 +126,10 @@ def _repetition(manifest: Mapping[str, Any]) -> Child:
     """Show the command that repeats a run, with the study file it needs, or say why there is none."""
     words = _repeating(manifest)
     if words:
-        return [tag("p", "With the inputs above this command repeats it:"), _typed(words)]
+        named = {"system", "workload", "policy", "models"}
+        others = any(one.get("role") not in named for one in manifest.get("inputs") or [])
+        where = ", each where the files refer to it," if others else ""
+        return [tag("p", f"With the inputs above{where} this command repeats it:"), _typed(words)]
     study = _study_of(manifest)
     if study is None:
         return tag(

@@ -61,11 +61,13 @@ def _words(result: Result, waits: Waits) -> str:
     return (
         f"Compared: {count(len(waits.rows), 'component')}.{left} {shares} of the recorded start; half are at"
         f" most {span_text(distance.median_absolute)} from it. The mean wait is"
-        f" {difference(distance.mean)} than recorded, from day to day {span_text(distance.by_day)} apart."
+        f" {difference(distance.mean)} than recorded; means by day differ by {span_text(distance.by_day)} on"
+        " average."
         f" Rank correlation of waits (Spearman's rho): {correlation(order.waits)}; of starts (Kendall's tau):"
-        f" {correlation(order.kendall)}. {100 * recorded:.1f} % of the nodes were in use by the record,"
-        f" {100 * simulated:.1f} % are in the simulation, {100 * use.mean_absolute_difference():.1f} points"
-        " apart in an hour on average."
+        f" {correlation(order.kendall)}. Until the last recorded end, the compared components used"
+        f" {100 * recorded:.1f} % of all nodes in the record and {100 * simulated:.1f} % in the simulation;"
+        f" shares of an hour differ by {100 * use.mean_absolute_difference():.1f} percentage points on"
+        " average."
     )
 
 

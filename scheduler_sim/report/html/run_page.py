@@ -208,12 +208,22 @@ def _over_time(result: Result, found: Sequence[Resource], first: int, last: int)
         tag(
             "p",
             when,
-            " Drag over a chart, or use the buttons, to look closer; all charts share one span of time.",
+            tag(
+                "span",
+                " Drag over a chart, or use the buttons, to look closer; all charts share one span of time."
+                " Click a component on its nodes to read why it waited.",
+                class_="screen",
+            ),
         ),
         tag("div", id="time-controls", class_="controls"),
-        chart("busy-chart", f"Busy nodes over time. Used on average: {used or 'nothing'}."),
+        chart(
+            "busy-chart", f"Busy nodes over time. Used on average over the whole run: {used or 'nothing'}."
+        ),
         *_resources(result, found),
-        chart("queue-chart", f"Components in the queue over time; at most {longest:,} waited at once."),
+        chart(
+            "queue-chart",
+            f"Waiting components over time; in the whole run at most {longest:,} waited at once.",
+        ),
         _power(result),
         tag("div", id="gantt"),
         tag(
@@ -243,8 +253,8 @@ def _resources(result: Result, found: Sequence[Resource]) -> Iterator[Markup]:
             for one in own
         )
         hatched = f" Hatched: stranded. {stranded_in_words(own)}" if kind in STRANDED else ""
-        words = f"{word[0].upper()}{word[1:]} in use over time. Used on average: {used}.{hatched}"
-        yield chart(f"{kind}-chart", words)
+        words = f"{word[0].upper()}{word[1:]} in use over time. Used on average over the whole run: {used}."
+        yield chart(f"{kind}-chart", words + hatched)
 
 
 def _power(result: Result) -> Child:
@@ -254,7 +264,9 @@ def _power(result: Result) -> Child:
     found = result.metrics["energy"]
     mean, most = (watts(found[key] or 0) for key in ("mean_power_w", "max_power_w"))
     return chart(
-        "power-chart", f"Power of all nodes over time, idle ones too: {mean} on average, {most} at most."
+        "power-chart",
+        f"Power of all nodes over time, including idle ones: {mean} on average over the whole run, {most} at"
+        " most.",
     )
 
 

@@ -160,7 +160,7 @@ def _caption(found: Searched) -> str:
     if len(found.metrics) == 2:
         first, second = map(metric_words, found.metrics)
         return (
-            f"Each candidate by {first} and {second}; less is better of both. Blue, with a line through"
+            f"Each candidate by {first} and {second}; of both, less is better. Blue, with a line through"
             " them: the front, named where there is room. Grey dots: may be on it; rings: worse."
             " The tables below have every number."
         )
@@ -169,15 +169,15 @@ def _caption(found: Searched) -> str:
     return (
         f"By how much {metric_words(found.metrics[0])} is above the best found, over the seeds of both,"
         f" with the interval of the last look at {found.confidence} confidence in all. Circles: may be best;"
-        f" squares: worse. {drawn} that run all jobs; the tables below have every number."
+        f" squares: worse, below all others. {drawn} that run all jobs; the tables below have every number."
     )
 
 
 def _drawn(found: Searched) -> dict[str, Any]:
     """Return what the chart needs: rows with intervals, or points of two metrics."""
-    names = [metric_words(metric) + (" [h]" if is_span(metric) else "") for metric in found.metrics]
-    units = [3600.0 if is_span(metric) else 1.0 for metric in found.metrics]
     if len(found.metrics) == 2:
+        names = [metric_words(metric) + (" [h]" if is_span(metric) else "") for metric in found.metrics]
+        units = [3600.0 if is_span(metric) else 1.0 for metric in found.metrics]
         rows = found.compared.dropna(subset=found.metrics)
         points = [
             {
@@ -195,18 +195,32 @@ def _drawn(found: Searched) -> dict[str, Any]:
         ]
         return {"kind": "front", "axes": names, "spans": [*map(is_span, found.metrics)], "points": points}
     drawn = found.compared.head(MOST_DRAWN)
+    rows = drawn.dropna(subset=["above", "above_low", "above_high"])
+    metric = found.metrics[0]
+    size, unit = _unit(float(rows["above_high"].max())) if is_span(metric) else (1.0, "")
     rows_drawn = [
         {
             "name": _label(found, row, drawn),
             "value": _above(found, row),
-            "above": float(row["above"]) / units[0],
-            "low": float(row["above_low"]) / units[0],
-            "high": float(row["above_high"]) / units[0],
+            "above": float(row["above"]) / size,
+            "low": float(row["above_low"]) / size,
+            "high": float(row["above_high"]) / size,
             "kind": "dropped" if row["state"] == "dropped" else "left",
         }
-        for _, row in drawn.dropna(subset=["above", "above_low", "above_high"]).iterrows()
+        for _, row in rows.iterrows()
     ]
-    return {"kind": "above", "axes": [f"{names[0]} above the best found"], "rows": rows_drawn}
+    return {
+        "kind": "above",
+        "axes": [f"{metric_words(metric)}{unit and f' [{unit}]'} above the best found"],
+        "rows": rows_drawn,
+    }
+
+
+def _unit(most: float) -> tuple[float, str]:
+    """Return the unit of an axis of spans of time up to ``most``, in s and by its name."""
+    return next(
+        ((size, unit) for size, unit in ((3600.0, "h"), (60.0, "min")) if most >= 2 * size), (1.0, "s")
+    )
 
 
 def _best(found: Searched) -> Child:
@@ -268,7 +282,7 @@ def _searched(found: Searched) -> Child:
         "budget": listing(f"{budget:g}" for budget in keys["budget"]),
         "cost of a node": listing(f"{name} {price}" for name, price in prices.items()),
         "step": count(keys["step"], "node"),
-        "less is better of": listing(map(metric_words, found.metrics)),
+        "searched for the least": listing(map(metric_words, found.metrics)),
         "confidence": found.confidence,
         "good enough within": f"{keys['indifference_percent']:g} %",
         "seeds": f"{keys['first_seeds']:,} to {keys['most_seeds']:,} a candidate",

@@ -286,7 +286,8 @@ def _shown(row: Any) -> list[str]:
 
 
 def _percent(change: float) -> str:
-    return f"{change:+,.0f}" if abs(change) >= 100 else f"{change:+.2g}"
+    text = f"{change:+,.0f}" if abs(change) >= 100 else f"{change:+.2g}"
+    return text.replace("-", "−")
 
 
 def _means(study: Conducted) -> Child:
@@ -302,7 +303,7 @@ def _means(study: Conducted) -> Child:
         rows.append([*names, f"{row['runs']:,}", *shown])
         keys.append([*names, row["runs"], *(row[name] for name in study.metrics)])
     header = [*(_short(study, name) for name in study.factors), "runs", *map(study.words, study.metrics)]
-    caption = "Means over the runs of each combination, each of the whole run;"
+    caption = "Means over the runs of each combination; of each run all jobs count;"
     caption += " see what was found for how certain differences are"
     return [table(caption, header, rows, text=len(study.factors), keys=keys), _more(means, "mean")]
 

@@ -136,10 +136,13 @@ function write(axis, ticksOf, textOf) {
 // How words at a mark are written.
 const WORDS = { text_font: FONT, text_font_size: "12px", text_color: INK, text_baseline: "middle" };
 
+function narrow() {
+  return document.querySelector("main").clientWidth < 600;
+}
+
 // Call the rows of a chart by their names, the first one on top; cut short where the screen is narrow.
 function namedRows(plot, names) {
-  const narrow = document.querySelector("main").clientWidth < 600;
-  const cut = (name) => (narrow && name.length > 18 ? `${name.slice(0, 17)}…` : name);
+  const cut = (name) => (narrow() && name.length > 18 ? `${name.slice(0, 17)}…` : name);
   write(plot.yaxes[0], () => names.map((_, row) => names.length - row), (tick) => cut(names[names.length - tick]));
   plot.ygrids[0].grid_line_color = null;
 }
@@ -148,13 +151,13 @@ function namedRows(plot, names) {
 const SPAN_MARKS = [[1, "1 s"], [10, "10 s"], [60, "1 min"], [600, "10 min"], [3600, "1 h"], [21600, "6 h"],
   [DAY, "1 d"], [10 * DAY, "10 d"], [100 * DAY, "100 d"], [1000 * DAY, "1,000 d"]];
 
-// Mark a logarithmic axis at [value, text] pairs: 1 first, then all that stand 60 pixels apart.
+// Mark a logarithmic axis at [value, text] pairs: 1 first, then one of each unit, then all that stand 60 pixels apart.
 function marked(plot, marks) {
   const low = Math.log(plot.x_range.start), high = Math.log(plot.x_range.end);
   const kept = () => {
     const place = (mark) => ((Math.log(mark) - low) / (high - low)) * (plot.place.clientWidth - 90);
-    const far = [];
-    for (const [mark] of [...marks].sort(([a], [b]) => (b === 1) - (a === 1))) {
+    const far = [], rank = ([mark, text]) => (mark === 1 ? 0 : /^1 [a-z]/.test(text) ? 1 : 2);
+    for (const [mark] of [...marks].sort((a, b) => rank(a) - rank(b))) {
       if (far.every((other) => Math.abs(place(other) - place(mark)) >= 60)) far.push(mark);
     }
     return far;
@@ -192,7 +195,7 @@ function dated() {
 // Ticks of the calendar, in UTC: round hours, days, Mondays, or the first days of months.
 function dateTicks(low, high, most) {
   const [first, last] = [low, high].map((ms) => data.unix + ms / 1000);
-  const step = [...STEPS.filter((one) => one <= DAY), 2 * DAY, WEEK].find((one) => (last - first) / one <= most);
+  const step = [...STEPS.filter((one) => one <= DAY), 2 * DAY, 3 * DAY, WEEK].find((one) => (last - first) / one <= most);
   const ticks = [];
   if (step !== undefined) {
     const begin = step === WEEK ? 4 * DAY : 0;  // the first Monday of Unix time

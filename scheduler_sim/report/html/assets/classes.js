@@ -40,8 +40,8 @@ function named(column, jobs) {
   column.forEach((word, row) => {
     if (jobs.wait[row] >= 0) used[word] += jobs.nodes[row] * (jobs.stay[row] - jobs.wait[row]);
   });
-  const known = [...used.keys()].filter((word) => used[word] > 0 && known(column.words[word]));
-  const most = known.sort((a, b) => used[b] - used[a]).slice(0, TONES.length);
+  const present = [...used.keys()].filter((word) => used[word] > 0 && known(column.words[word]));
+  const most = present.sort((a, b) => used[b] - used[a]).slice(0, TONES.length);
   const place = new Map(most.map((word, i) => [word, i]));
   const code = Uint8Array.from(column, (word) => place.get(word) ?? most.length);
   const names = most.map((word) => column.words[word]);

@@ -15,6 +15,9 @@ class JobTable {
       nodes: (row) => jobs.nodes[row], submitted: (row) => jobs.submit[row], waited: (row) => jobs.wait[row],
       ran: (row) => (jobs.wait[row] < 0 ? -1 : jobs.stay[row] - jobs.wait[row]),
     };
+    for (const name of ["name", "user", "app"]) {  // what no job states has no column
+      if (!this.rows.some((row) => known(this.columns[name](row)))) delete this.columns[name];
+    }
     this.body = make("tbody");
     this.told = make("output", { "aria-live": "polite" });
     this.previous = button("Previous page", () => this.turn(-1));
@@ -47,7 +50,7 @@ class JobTable {
       this.apply();
     }, 150));
     const size = choice("nodes", [["", "all"], ...this.sizes.names.map((name, i) => [i, name])], (value) => this.filter("size", value));
-    return [labelled("contains", field), ...["user", "app", "module", "state"].map((name) => this.byWord(name)), size];
+    return [labelled("contains", field), ...["user", "app", "module", "state"].filter((name) => name in this.columns).map((name) => this.byWord(name)), size];
   }
 
   // A choice among the words of a column, the most frequent ones if there are too many.

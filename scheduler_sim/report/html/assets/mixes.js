@@ -19,7 +19,7 @@ function above({ axes: [label], rows }) {
   const [least, most] = [Math.min(0, ...ends), Math.max(...ends)];
   const wide = most - least || 1;
   const plot = figure("#mixes", {
-    height: 80 + 24 * rows.length, x_range: new Bokeh.Range1d({ start: least - 0.04 * wide, end: most + 0.2 * wide }),
+    height: 80 + 24 * rows.length, x_range: new Bokeh.Range1d({ start: least - 0.04 * wide, end: most + (narrow() ? 0.5 : 0.2) * wide }),
     y_range: new Bokeh.Range1d({ start: 0.3, end: rows.length + 0.7 }),
   });
   plot.xaxes[0].axis_label = label;

@@ -11,10 +11,10 @@ function parts({ place, rows }) {
   const shares = figure(`#${place}-used`, { height, y_range: levels(), x_range: new Bokeh.Range1d({ start: 0, end: 1.35 * most }) });
   namedRows(shares, names);
   shares.xaxes[0].axis_label = "% of all node time";
-  const known = rows.map((row, i) => [row, level(i)]).filter(([{ used }]) => used !== null);
-  const [used, usedAt] = [known.map(([row]) => row.used), known.map(([, at]) => at)];
+  const shown = rows.map((row, i) => [row, level(i)]).filter(([{ used }]) => used !== null);
+  const [used, usedAt] = [shown.map(([row]) => row.used), shown.map(([, at]) => at)];
   shares.hbar({ y: usedAt, left: 0, right: used, height: 0.65, fill_color: "#004488", line_color: null });
-  shares.text({ x: used, y: usedAt, text: used.map((share) => `${grouped(share)} %`), ...lettering });
+  shares.text({ x: used, y: usedAt, text: shown.map(([{ share }]) => share), ...lettering });
   hover(shares, (_, y) => {
     const row = rows[rows.length - Math.round(y)];
     return row ? `${row.name}: ${row.hours}` : "";
@@ -22,7 +22,7 @@ function parts({ place, rows }) {
 
   const ran = rows.map((row, i) => [row, level(i)]).filter(([{ wait }]) => wait !== null);
   const longest = ran.reduce((high, [{ wait }]) => Math.max(high, ...wait), 60);
-  const end = longest ** 1.2;  // room for the words
+  const end = longest ** 1.35;  // room for the words
   const waits = figure(`#${place}-waits`, {
     height, y_range: levels(), x_axis_type: "log", x_range: new Bokeh.Range1d({ start: 0.8, end }),
   });
@@ -34,7 +34,7 @@ function parts({ place, rows }) {
   const of = (which) => ran.map(([{ wait }]) => seen(wait[which]));
   waits.segment(of(0), at, of(2), at, { line_color: "#994455", line_width: 3, line_alpha: 0.5 });
   waits.scatter(of(1), at, { marker: "circle", size: 9, fill_color: "#994455", line_color: "#994455" });
-  waits.text({ x: ran.map(([{ wait }]) => seen(Math.max(wait[1], wait[2]))), y: at, text: ran.map(([{ mean }]) => mean), ...lettering });
+  waits.text({ x: ran.map(([{ wait }]) => seen(Math.max(wait[1], wait[2]))), y: at, text: ran.map(([{ mean }]) => `mean ${mean}`), ...lettering });
   hover(waits, (_, y) => {
     const row = rows[rows.length - Math.round(y)];
     if (!row?.wait) return "";

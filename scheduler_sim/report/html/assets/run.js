@@ -19,7 +19,7 @@ async function run() {
         value: () => resource(kind).used, top: () => resource(kind).top, out: () => resource(kind).stranded,
         colour, label, outLabel: "stranded",
       })),
-    timeline("#queue-chart", time, { value: of("queue"), colour: "#994455", label: "jobs in the queue" }),
+    timeline("#queue-chart", time, { value: of("queue"), colour: "#994455", label: "waiting components" }),
     ...(data.power ? [timeline("#power-chart", time, { value: power, colour: "#aa3377", label: data.power.label })] : []),
   ];
 
@@ -34,11 +34,14 @@ async function run() {
     gantts.forEach((gantt) => gantt.draw(classes));
   };
   for (const gantt of gantts) {
-    gantt.chosen = (row) => story.show(row);
+    gantt.chosen = (row) => {
+      story.show(row);
+      document.getElementById("story").scrollIntoView();
+    };
     time.listeners.push(() => gantt.draw());
   }
   const names = [...modules.map(([name], i) => [i, name]), ...(modules.length > 1 ? [[modules.length, "all modules"]] : [])].reverse();
-  const lines = choice("Lines of", names, (value) => {
+  const lines = choice("Lines show", names, (value) => {
     shown = Number(value);
     drawLines.forEach((draw) => draw());
   });
