@@ -25,7 +25,7 @@ class JobTable {
     place.append(
       make("div", { class: "controls", role: "group", "aria-label": "Filter the jobs" }, ...this.filterFields()),
       make("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Table of all jobs" },
-        make("table", {}, make("caption", {}, "Choose a component to read why it waited."), this.head(), this.body)),
+        make("table", {}, make("caption", {}, "Choose a component to read why it waited. Most jobs have one component."), this.head(), this.body)),
       make("div", { class: "controls" }, this.previous, this.next, this.told),
     );
     this.apply();
