@@ -76,7 +76,7 @@ def quality(model: Mapping[str, Any]) -> str:
 def _origins(found: Mapping[str, Any], model: Mapping[str, Any]) -> str:
     """Say how many components have their power from where, and how much of the work that is."""
     shares = {name: one.get("share") for name, one in (found.get("power_from") or {}).items()}
-    listed = []
+    listed: list[str] = []
     for name, number in (model.get("power_from") or {}).items():
         share = shares.get(name.replace(" ", "_"))
         of = "" if listed else " of the node-seconds"
