@@ -69,7 +69,7 @@ def test_processes_on_nodes(written):
         read_network(written(LEAST)).places(7)
     with pytest.raises(InputError, match="3 processes on node 1, which has 2 cores"):
         read_network(written(LEAST + "mapping: [1, 1, 1]\n")).places(3)
-    with pytest.raises(InputError, match="nothing for A and B"):
+    with pytest.raises(InputError, match="no network between A and B"):
         read_network(written(TWO)).places(3)
     assert read_network(written(TWO)).places(2).module.tolist() == [0, 0]
     both = read_network(written(TWO + "between_modules: [{modules: [B, A]}]\nmapping: round_robin\n")).places(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from scheduler_sim.report.look import blank, look
+from scheduler_sim.report.module_view import unix_start
 from scheduler_sim.report.time_axis import time_axis
 
 DAY = 86_400
@@ -46,6 +47,11 @@ def test_dates_stand_where_they_begin_and_days_below(days, texts, places):
     assert "after the first submission; 2024-01-01 to" in name
 
 
-@pytest.mark.parametrize("beyond", [0, -5, 10**15])
-def test_without_a_date_in_the_calendar_there_is_none(beyond):
-    assert len(drawn(0, DAY, unix_start=beyond)) == 1
+def test_without_a_date_in_the_calendar_there_is_none():
+    assert len(drawn(0, DAY, unix_start=10**15)) == 1
+
+
+@pytest.mark.parametrize("stated", [0, -5, "1996", None])
+def test_a_clock_that_begins_before_1970_has_no_dates(stated):
+    assert unix_start({"trace": {"unix_start_time": stated}}) is None
+    assert unix_start({"trace": {"unix_start_time": NEW_YEAR}}) == NEW_YEAR
