@@ -28,10 +28,15 @@ def small(tmp_path_factory):
     folders = {}
     for workers in (1, 2):
         folders[workers] = tmp_path_factory.mktemp(f"workers-{workers}")
-        given = ["--seeds", "2", "--seeds-beyond", "2", "--jobs", "16", "--workers", str(workers), "--out"]
-        code = f"import sys; from {main.__module__} import main; sys.exit(main([*{given}, sys.argv[1]]))"
-        run_interpreted(code, folders[workers])
+        given = ["--seeds", "2", "--seeds-beyond", "2", "--jobs", "16", "--workers", str(workers)]
+        run_study(folders[workers], *given)
     return folders
+
+
+def run_study(folder, *given):
+    """Run it in plain Python."""
+    code = f"import sys; from {main.__module__} import main; sys.exit(main([*{given}, '--out', sys.argv[1]]))"
+    run_interpreted(code, folder)
 
 
 def files(folder):
@@ -74,8 +79,7 @@ def test_the_page_in_the_repository_is_what_this_version_makes_of_its_runs():
 
 @pytest.mark.long
 def test_it_runs_whole_under_policy_slurm(tmp_path):
-    given = ["--policy", "slurm", "--seeds", "2", "--seeds-beyond", "0", "--jobs", "30", "--workers", "1"]
-    assert main([*given, "--out", str(tmp_path)]) == 0
+    run_study(tmp_path, "--policy", "slurm", "--seeds", "2", "--seeds-beyond", "0", "--jobs", "16")
     assert "--policy slurm" in (tmp_path / PAGE).read_text(encoding="utf-8")
 
 
