@@ -72,7 +72,6 @@ job = st.tuples(
 
 
 @pytest.mark.long
-@pytest.mark.interpreted
 @examples(60)
 @given(
     jobs=st.lists(job, min_size=1, max_size=9),
