@@ -209,6 +209,7 @@ def test_the_site_that_ships_has_all_files_and_is_read_whole(cli):
 
 
 @pytest.mark.long
+@pytest.mark.interpreted
 def test_the_site_that_ships_is_what_its_script_writes(tmp_path):
     runpy.run_path(str(SAMPLE.with_name("site_dumps.py")))["main"](tmp_path / "again")
     for path in SAMPLE.iterdir():
