@@ -69,7 +69,7 @@ def agreement_figure(result: Result) -> Picture:
 
 
 def _distribution(panel: Axes, waits: Waits) -> None:
-    """Draw which share waited at most so long."""
+    """Draw which share of components waited at most a time."""
     _wait_axis(panel, "x", _longest(waits))
     for values, pen in zip((waits.recorded, waits.simulated), PENS, strict=True):
         x, share = steps_of(values, panel.xaxis.get_transform())
@@ -77,7 +77,7 @@ def _distribution(panel: Axes, waits: Waits) -> None:
     panel.set_ylim(0, 1.03)
     panel.set_yticks([0, 0.25, 0.5, 0.75, 0.9, 1], ["0 %", "25 %", "50 %", "75 %", "90 %", "100 %"])
     panel.set_ylabel("share of components")
-    panel.set_xlabel("waited at most so long")
+    panel.set_xlabel("wait, at most")
     panel.set_title("Waits")
 
 

@@ -55,9 +55,9 @@ def waits(results: Mapping[str, Result]) -> Figure:
                 _distribution(panel, own[measure], pen)
         left.set_title("Wait")
         left.set_ylabel("share of components")
-        left.set_xlabel("waited at most so long from submission to start")
+        left.set_xlabel("wait from submission to start, at most")
         right.set_title("Bounded slowdown: (wait + run) / run, runs below 10 s counted as 10 s")
-        right.set_xlabel("slowed down at most so many times")
+        right.set_xlabel("bounded slowdown, at most")
         for panel in (left, right):
             panel.set_ylim(0, 1.03)
             panel.set_yticks([0, 0.25, 0.5, 0.75, 0.9, 1], ["0 %", "25 %", "50 %", "75 %", "90 %", "100 %"])

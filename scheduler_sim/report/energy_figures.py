@@ -77,8 +77,8 @@ def held_out_figure(
         ends = [min(measured.min(), told.min()), max(measured.max(), told.max())]
         against_told.plot(ends, ends, color=GREY, linewidth=1, zorder=1)
         against_told.scatter(measured, told, s=9, c=COLOURS[0], linewidths=0.2, edgecolors="black", zorder=2)
-        against_told.set_xlabel("measured, W of a node")
-        against_told.set_ylabel("told, W of a node")
+        against_told.set_xlabel("measured, W per node")
+        against_told.set_ylabel("predicted, W per node")
         against_told.set_title("Jobs that were held out")
         places = np.arange(len(errors))[::-1]
         colours = [COLOURS[0], *["#cccccc"] * (len(errors) - 1)]
@@ -91,7 +91,7 @@ def held_out_figure(
         bars.grid(visible=False, axis="y")
         bars.set_xlim(0, 1.15 * max(max(values), 1e-9))
         bars.set_xlabel("MAPE, %")
-        bars.set_title("Mean error of each way to tell")
+        bars.set_title("Mean error of each predictor")
         figure.suptitle(title, x=0.01, ha="left", fontsize=12, fontweight="bold")
     return figure
 
@@ -105,7 +105,7 @@ def one_clock_figure(measured: Floats, told: Floats, law: str) -> Picture:
         panel.plot(ends, ends, color=GREY, linewidth=1)
         panel.plot(measured, told, ".", color=COLOURS[0], markersize=5)
         panel.set_xlabel("measured, W")
-        panel.set_ylabel("told by the law, W")
+        panel.set_ylabel("predicted by the law, W")
         panel.set_title(f"Power by {plain(law)}: workloads left out")
         panel.set_aspect("equal")
     return figure

@@ -288,7 +288,7 @@ def _distribution(result: Result) -> str:
     if wait.get("mean") is None:
         return "No component ran."
     return (
-        "Share of the components that ran and waited at most so long, from submission to start: half at most"
-        f" {duration(round(wait['median']))}, 90 % at most {duration(round(wait['p90']))}, 99 % at most"
+        "Share of the components that ran and waited at most a given time, from submission to start: half at"
+        f" most {duration(round(wait['median']))}, 90 % at most {duration(round(wait['p90']))}, 99 % at most"
         f" {duration(round(wait['p99']))}, all at most {duration(round(wait['max']))}."
     )

@@ -1,4 +1,4 @@
-// The distribution of waits: which share waited at most so long; time on a logarithmic axis from 1 s.
+// The distribution of waits: which share waited at most a given time; time on a logarithmic axis from 1 s.
 
 function waitChart(place, jobs) {
   const waits = Float64Array.from(jobs.wait.filter((wait) => wait >= 0)).sort();
