@@ -1,8 +1,7 @@
 # make demo      run a sample trace: a table here, a picture in demo-result/policies.png; compile all policies
 # make test      style, types, dependencies between the rooms, and the tests; small cases run in plain Python
-# make test-long what takes long by nature: kills, whole studies, the examples of all pages, each rule compiled,
-#                and twice as many random cases
-# make test-all  all of it: every small case compiled, too, and eight times as many random ones
+# make test-long what takes long by nature: kills, whole studies, the examples of all pages, each rule compiled
+# make test-all  all of it: every small case compiled, too, in every combination, and eight times as many random ones
 # make docs      the documentation as a site, in site/; a warning is an error
 # make pages     the pages of docs/reference/ that follow from the tables of keys and fields, and the schemas, anew
 # make samples   the sample traces anew, from their recipes
@@ -42,7 +41,7 @@ test: $(VENV)/ready-dev
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m 'not long'
 
 test-long: $(VENV)/ready-dev
-	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m 'long or hypothesis' --hypothesis-profile=long --durations=20
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m 'long and not exhaustive' --hypothesis-profile=long --durations=20
 
 test-all: $(VENV)/ready-dev
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal --hypothesis-profile=all

@@ -6,6 +6,7 @@ Most small cases of the other tests run in plain Python alone, but for `make tes
 from __future__ import annotations
 
 import math
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -163,6 +164,10 @@ def test_compiled_and_interpreted_agree(name):
         pd.testing.assert_frame_equal(one, other, check_exact=True)
 
 
+WAYS = ("easy", {"grace_s": 5}), ("conservative", {"how": "suspend"})
+"""Of the ways in which components make way, those that are compiled in the long tests."""
+
+
 @pytest.mark.long
 @pytest.mark.skipif(not COMPILED, reason="the compiler is off")
 def test_slurms_rules_by_themselves_agree_too():
@@ -176,8 +181,15 @@ def test_slurms_rules_by_themselves_agree_too():
 
 @pytest.mark.long
 @pytest.mark.skipif(not COMPILED, reason="the compiler is off")
-@pytest.mark.parametrize("how", [{}, {"grace_s": 5}, {"how": "suspend"}])
-@pytest.mark.parametrize("scheme", ["none", "first_fit", "easy", "conservative"])
+@pytest.mark.parametrize(
+    ("scheme", "how"),
+    [
+        one if one in WAYS else pytest.param(*one, marks=pytest.mark.exhaustive)
+        for one in product(
+            ("none", "first_fit", "easy", "conservative"), ({}, {"grace_s": 5}, {"how": "suspend"})
+        )
+    ],
+)
 def test_who_makes_way_agrees_too(scheme, how):
     policy = Policy(backfill=scheme, order="sjf", calls="how" not in how, preempt={"by": "priority"} | how)
     system = System.from_dict({"modules": [{"name": name, "nodes": nodes} for name, nodes in NODES.items()]})
@@ -210,7 +222,13 @@ RESERVED = [
 
 @pytest.mark.long
 @pytest.mark.skipif(not COMPILED, reason="the compiler is off")
-@pytest.mark.parametrize("name", ["fcfs", "easy", "conservative", "keep"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *(pytest.param(name, marks=pytest.mark.exhaustive) for name in ("fcfs", "conservative")),
+        *("easy", "keep"),
+    ],
+)
 def test_holes_agree_too(name):
     modules = [{"name": name, "nodes": nodes} for name, nodes in NODES.items()]
     system = System.from_dict({"modules": modules, "reservations": RESERVED})

@@ -246,7 +246,7 @@ def test_a_cap_that_never_falls_slows_nobody(drawn: Any, policy: Any):
 
 @pytest.mark.long
 @pytest.mark.skipif(not COMPILED, reason="the compiler is off")
-@pytest.mark.parametrize("policy", ["easy", "slurm"])
+@pytest.mark.parametrize("policy", [pytest.param("easy", marks=pytest.mark.exhaustive), "slurm"])
 def test_compiled_it_is_as_in_plain_python(policy: Any):
     jobs = trace(*((17 * i * i % 3000, 1 + i % 4, 40 + i % 90, 60 + 60 * (i % 4)) for i in range(80)))
     given = models(series((0, 1100), (300, 800), (900, 1000), (1500, 850), (3000, 1100)), slow_running=True)

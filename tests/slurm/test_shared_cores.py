@@ -238,6 +238,7 @@ def operated(sim: Simulation) -> Iterator[Any]:
 
 
 @pytest.mark.long
+@pytest.mark.exhaustive
 @pytest.mark.skipif(not COMPILED, reason="the compiler is off")
 def test_compiled_and_interpreted_agree() -> None:
     """Nodes of 80 cores, so that their bits take two words."""

@@ -276,6 +276,7 @@ SITE = {
 
 
 @pytest.mark.long
+@pytest.mark.exhaustive
 @pytest.mark.skipif(not COMPILED, reason="the compiler is off")
 def test_compiled_and_interpreted_agree() -> None:
     draw = np.random.default_rng(5)
