@@ -90,7 +90,8 @@ def drawn(
     """
     ran = components["start_time"].to_numpy() != NEVER
     module = np.asarray(components["module"].array.codes)
-    khz, gpu_khz = np.empty((2, len(ran)), np.int64)
+    khz = np.empty(len(ran), np.int64)
+    gpu_khz = np.zeros(len(ran), np.int64) if tells_gpus(layer, system) else None
     power = components["nodes"].to_numpy() * ran
     origin = np.zeros(len(ran), np.int8)
     work = power * (components["end_time"] - components["start_time"]).to_numpy()
@@ -106,7 +107,9 @@ def drawn(
         used = np.unique(mine)
         made = alike.on(layer, one.name, used)
         table, kind = node_milliwatts(made, one.name), alike.kind[own]
-        khz[own], gpu_khz[own] = clocks.khz[mine], clocks.gpu_khz[mine]
+        khz[own] = clocks.khz[mine]
+        if gpu_khz is not None:
+            gpu_khz[own] = clocks.gpu_khz[mine]
         of_node = table[kind, np.searchsorted(used, mine)] if table.size > 1 else table[0, 0]
         power[own] = power[own] * of_node if parts is None else of_parts(of_node, parts[own]) * ran[own]
         of_kind = made.origin[kind]
@@ -121,7 +124,7 @@ def drawn(
         without += _summed(kind, np.where(need_none, 0, work[own]), len(without))
     return Drawn(
         khz,
-        gpu_khz if tells_gpus(layer, system) else None,
+        gpu_khz,
         power,
         origin,
         counts,

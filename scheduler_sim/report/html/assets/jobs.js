@@ -108,10 +108,7 @@ class JobTable {
   }
 
   line(row) {
-    const show = () => {
-      this.story.show(row);
-      document.getElementById("story").scrollIntoView();
-    };
+    const show = () => this.story.open(row);
     const cells = Object.entries(this.columns).map(([name, value]) => {
       if (name === "component") return make("th", { scope: "row" }, button(String(value(row)), show, { class: "link" }));
       if (name === "nodes") return make("td", { class: "number" }, grouped(value(row)));

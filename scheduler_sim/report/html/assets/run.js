@@ -34,10 +34,7 @@ async function run() {
     gantts.forEach((gantt) => gantt.draw(classes));
   };
   for (const gantt of gantts) {
-    gantt.chosen = (row) => {
-      story.show(row);
-      document.getElementById("story").scrollIntoView();
-    };
+    gantt.chosen = (row) => story.open(row);
     time.listeners.push(() => gantt.draw());
   }
   const names = [...modules.map(([name], i) => [i, name]), ...(modules.length > 1 ? [[modules.length, "all modules"]] : [])].reverse();

@@ -101,6 +101,11 @@ class Story {
     );
   }
 
+  open(row) {
+    this.show(row);
+    document.getElementById("story").scrollIntoView();
+  }
+
   inCharts(row) {
     const begin = this.jobs.submit[row];
     const end = begin + Math.max(this.jobs.stay[row], this.jobs.wait[row], 60);
