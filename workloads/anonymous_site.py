@@ -15,10 +15,10 @@ import gzip
 import re
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 
-#: Columns of sacct and sacctmgr, and keys of scontrol and slurm.conf, that hold names; in small letters.
+#: Columns of sacct, sacctmgr, squeue and sshare, and keys of scontrol and slurm.conf, that hold names; in small letters.
 KINDS = {
     **dict.fromkeys(("user", "uid", "users"), "user"),
     **dict.fromkeys(("account", "parentname", "accounts", "defacct", "defaultaccount"), "account"),
@@ -62,7 +62,7 @@ class Names:
         return ",".join(self.one(kind, name) for name in names.split(","))
 
 
-def table(text: str, names: Names, named: str = "") -> str:
+def table(text: str, names: Names, named: str = "", emptied: Collection[str] = EMPTIED) -> str:
     """Rename in a table of sacct or sacctmgr, whole columns; ``named``: what its column Name names."""
     lines = text.splitlines()
     begin = next((i for i, line in enumerate(lines) if "|" in line), len(lines))
@@ -75,17 +75,24 @@ def table(text: str, names: Names, named: str = "") -> str:
             found = f"found {len(cells)} columns in {line[:60]!r}"
             raise SystemExit(f"{found}; allowed: {len(columns)}, as in the header")
         pairs = zip(columns, cells, strict=True)
-        told.append("|".join(cell(column, text, names, kinds) for column, text in pairs))
+        told.append("|".join(cell(column, text, names, kinds, emptied) for column, text in pairs))
     return "\n".join([*told, ""])
 
 
-def cell(column: str, text: str, names: Names, kinds: dict[str, str]) -> str:
+def cell(
+    column: str, text: str, names: Names, kinds: dict[str, str], emptied: Collection[str] = EMPTIED
+) -> str:
     """Rename in a cell; a job that was cancelled does not say by whom."""
-    if column in EMPTIED:
+    if column in emptied:
         return ""
     if column == "state":
         return re.sub(r"(?i)(cancelled) by \S+", r"\1", text)
     return names.several(kinds[column], text) if column in kinds else text
+
+
+def queue(text: str, names: Names) -> str:
+    """Rename in what squeue prints, where the reason is Slurm's word for what a job waits for."""
+    return table(text, names, "job", [column for column in EMPTIED if column != "reason"])
 
 
 def events(text: str, names: Names) -> str:
@@ -163,6 +170,8 @@ FILES: dict[str, Rule] = {
     "sacctmgr_qos.txt": table,
     "sacctmgr_event.txt": table,
     "reservations.txt": reservations,
+    "squeue.txt": queue,
+    "sshare.txt": table,
     "slurm.conf": conf,
     "gres.conf": unchanged,
     "topology.conf": unchanged,

@@ -6,6 +6,7 @@ users are drawn, and start when our own policy ``slurm`` starts them: no Slurm h
 
 from __future__ import annotations
 
+import math
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,9 +19,17 @@ FOLDER = Path(__file__).parent / "sample-site"
 MONDAY = int(datetime(2026, 3, 2, tzinfo=UTC).timestamp())
 WEEK = 7 * 86400
 FIRST_JOB = 7000
+ASKED_AT = MONDAY + 3 * 86400 + 8 * 3600
+HALF_LIFE = 7 * 86400
+"""Of usage: PriorityDecayHalfLife, which the slurm.conf leaves as it is."""
 USERS = {"ann": "optics", "bob": "optics", "cyd": "lattice", "dan": "lattice", "eve": "genome"}
 HEADER = (
     "JobID|JobName|User|Account|QOS|Partition|State|Submit|Start|End|TimelimitRaw|NNodes|NCPUS|ReqMem|ReqTRES"
+)
+
+QUEUE_HEADER = (
+    "JOBID|USER|ACCOUNT|QOS|PARTITION|STATE|TIME|START_TIME|TIME_LIMIT|NODES|CPUS|MIN_MEMORY|TRES_PER_NODE"
+    "|SUBMIT_TIME|REASON|NAME"
 )
 
 SLURM_CONF = """\
@@ -101,6 +110,8 @@ def main(folder: str | Path = FOLDER) -> None:
     columns = (ran[name].tolist() for name in ("component_id", "start_time", "end_time"))
     starts = {number: (first + start, first + end) for number, start, end in zip(*columns, strict=True)}
     dump.write_text(_told(jobs, starts), "utf-8")
+    (folder / "squeue.txt").write_text(_queue(jobs, starts), encoding="utf-8")
+    (folder / "sshare.txt").write_text(_usage(jobs, starts), encoding="utf-8")
 
 
 def jobs_of_a_week(many: int = 300) -> dict[int, Job]:
@@ -127,12 +138,54 @@ def _told(jobs: dict[int, Job], times: dict[int, tuple[int, int]]) -> str:
         start, end = times[number]
         tres = f"cpu={nodes * cores},mem={nodes * gb}G,node={nodes}" + (f",gres/gpu={gpus}" if gpus else "")
         partition, name = ("gpu", "train") if gpus else ("cpu", "solve")
-        moments = (
-            datetime.fromtimestamp(one, UTC).strftime("%Y-%m-%dT%H:%M:%S") for one in (submit, start, end)
-        )
+        moments = map(_date, (submit, start, end))
         fields = (number, name, user, USERS[user], qos, partition, "COMPLETED", *moments, limit, nodes)
         lines.append("|".join(map(str, (*fields, nodes * cores, f"{nodes * gb}G", tres))))
     return "\n".join([*lines, ""])
+
+
+def _queue(jobs: dict[int, Job], times: dict[int, tuple[int, int]]) -> str:
+    """What squeue prints at ``ASKED_AT``."""
+    lines = [QUEUE_HEADER]
+    for number, (submit, user, qos, nodes, cores, _, limit, gb, gpus) in jobs.items():
+        start, end = times[number]
+        if submit > ASKED_AT or end <= ASKED_AT:
+            continue
+        runs = start <= ASKED_AT
+        state = ("RUNNING", _clock(ASKED_AT - start), _date(start)) if runs else ("PENDING", "0:00", "N/A")
+        partition, name = ("gpu", "train") if gpus else ("cpu", "solve")
+        asked = (nodes, nodes * cores, f"{gb}G", f"gres/gpu:{gpus}" if gpus else "N/A", _date(submit))
+        fields = (number, user, USERS[user], qos, partition, *state, _clock(60 * limit), *asked)
+        lines.append("|".join(map(str, (*fields, "None" if runs else "Resources", name))))
+    return "\n".join([*lines, ""])
+
+
+def _usage(jobs: dict[int, Job], times: dict[int, tuple[int, int]]) -> str:
+    """What sshare prints at ``ASKED_AT``: processor seconds, half of which are left after each half-life."""
+    used = dict.fromkeys(USERS, 0.0)
+    for number, (_, user, _, nodes, cores, *_) in jobs.items():
+        start, end = (max(ASKED_AT - one, 0) for one in times[number])
+        left = 0.5 ** (end / HALF_LIFE) - 0.5 ** (start / HALF_LIFE)
+        used[user] += nodes * cores * left * HALF_LIFE / math.log(2)
+    rows = [line.split("|")[1:5] for line in DUMPS["sacctmgr_assoc.txt"].splitlines()[1:]]
+    inside = {"root": [*USERS], "physics": [user for user in USERS if USERS[user] != "genome"]}
+    lines = ["Account|User|RawShares|RawUsage"]
+    for account, user, _, shares in rows:
+        name = account.strip()
+        whose = [user] if user else inside.get(name, [one for one in USERS if USERS[one] == name])
+        lines.append(f"{account}|{user}|{shares}|{round(sum(used.get(one, 0.0) for one in whose))}")
+    return "\n".join([*lines, ""])
+
+
+def _date(seconds: int) -> str:
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S")
+
+
+def _clock(seconds: int) -> str:
+    """As squeue prints how long something takes: ``5:07``, ``2:05:07``, ``1-02:05:07``."""
+    days, rest = divmod(seconds, 86400)
+    clock = f"{rest // 60 % 60:02}:{rest % 60:02}"
+    return (f"{days}-" if days else "") + (f"{rest // 3600:02}:" if days or rest >= 3600 else "") + clock
 
 
 if __name__ == "__main__":

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import argparse
 import os
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from scheduler_sim.cli.compiling import prepare
 from scheduler_sim.cli.force import add_force, check_picture
+from scheduler_sim.cli.site import at_site, read_folder, reservations_under
 from scheduler_sim.cli.terminal import note, show, step
 from scheduler_sim.errors import InputError
 
@@ -15,6 +19,8 @@ if TYPE_CHECKING:
     from scheduler_sim.prediction.predict import Prediction
     from scheduler_sim.prediction.state import State
     from scheduler_sim.prediction.workers import Mapped
+    from scheduler_sim.system.site_folder import SiteFolder
+    from scheduler_sim.system.system import System
 
 MOST_WORKERS = 1024
 FEWEST, MOST = 9, 100_000
@@ -27,11 +33,17 @@ examples:
   scheduler-sim predict configs/systems/small-site.conf --queue workloads/sample-squeue.txt \\
       --history workloads/sample-sacct.txt --job "nodes=8 time=12:00:00 partition=batch" --plot starts.png
 
+  scheduler-sim predict workloads/sample-site/
+
 --queue is the output of this command:
   squeue --array --format="%i|%u|%a|%q|%P|%T|%M|%S|%l|%D|%C|%V|%r|%j"
 --history is a dump of sacct for the weeks before, or any trace whose header gives the time of its beginning.
 --job accepts nodes, time (as sbatch reads it), partition, user, account, qos, name and constraint; several
 nodes and times are separated by commas. Only the picture is written.
+
+Instead of SYSTEM, --queue and --history, the folder of a site may be given, as for run, with squeue.txt and
+optionally sshare.txt (sshare --all --parsable2), which tells what users have used. --policy is then slurm by
+default. Without sshare.txt, what they have used is taken from the history.
 """
 
 
@@ -46,9 +58,11 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    parser.add_argument("system", metavar="SYSTEM", help="system in YAML, or slurm.conf")
-    parser.add_argument("--queue", metavar="FILE", required=True, help="output of squeue")
-    parser.add_argument("--history", metavar="TRACE", required=True, help="earlier jobs")
+    parser.add_argument(
+        "system", metavar="SYSTEM|SITE_DIR", help="system in YAML, slurm.conf, or the folder of a whole site"
+    )
+    parser.add_argument("--queue", metavar="FILE", help="output of squeue; not with SITE_DIR")
+    parser.add_argument("--history", metavar="TRACE", help="earlier jobs; not with SITE_DIR")
     parser.add_argument(
         "--at",
         metavar="TIME",
@@ -61,8 +75,7 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     parser.add_argument(
         "--policy",
         metavar="NAME|FILE",
-        default="easy",
-        help="as for run; policy slurm is refused; default: easy",
+        help="as for run; default: easy, with SITE_DIR slurm",
     )
     parser.add_argument("--draws", metavar="N", type=int, default=199, help="simulations; default: 199")
     parser.add_argument(
@@ -86,38 +99,75 @@ def execute(args: argparse.Namespace) -> None:
     from scheduler_sim.policy.policy import Policy
     from scheduler_sim.prediction.asked import read_asked
     from scheduler_sim.prediction.history import history_of
-    from scheduler_sim.prediction.predict import predict
+    from scheduler_sim.prediction.predict import predict, simulation_by_limits
     from scheduler_sim.prediction.state import state_of_queue
     from scheduler_sim.system.read_system import read_system
     from scheduler_sim.workload.squeue import read_squeue
 
     asked = () if args.job is None else read_asked(args.job)
-    policy = _known(Policy.resolve(args.policy))
+    folder = _folder(args)
+    policy = at_site(Policy.resolve(args.policy), (), args.system, folder, quiet=args.quiet)
     with step(f"reading {args.history}", quiet=args.quiet):
         system, queue, workload = read_system(args.system), read_squeue(args.queue), read_trace(args.history)
         state, left_out = state_of_queue(queue, system, _instant(args.at))
+        system = _at(state, system, policy, folder)
         history = history_of(workload, system, state.origin).before(state.at)
     for said in workload.source.notes:
         note(f"{args.history}: {said}", quiet=args.quiet)
     _refuse_nothing(state, len(asked))
     states = [state, *(state.with_one_more(one, system) for one in asked)]
+    used = None if folder is None else folder.usage
+    prepare(simulation_by_limits(system, policy, state, history, used), quiet=args.quiet)
     with step("drawing", quiet=args.quiet) as told:
         found, *of_asked = predict(
-            system, policy, states, history, draws=args.draws, seed=args.seed, mapped=mapped, told=told
+            *(system, policy, states, history),
+            used=used,
+            draws=args.draws,
+            seed=args.seed,
+            mapped=mapped,
+            told=told,
         )
     show(predict_text(found, of_asked, asked, left_out, history, policy.name), quiet=args.quiet)
     if args.plot is not None:
         _draw(found, of_asked, args)
 
 
-def _known(policy: Policy) -> Policy:
-    """Refuse a policy whose decisions hang on more than what runs and waits."""
-    if policy.backfill == "slurm":
+def _folder(args: argparse.Namespace) -> SiteFolder | None:
+    """Read a site's folder and put its files in the places of system, queue and history; None for files."""
+    if not Path(args.system).is_dir():
+        for option, given in (("--queue", args.queue), ("--history", args.history)):
+            if given is None:
+                raise InputError(f"{option}: not given; allowed: a file, or the folder of a site as SYSTEM")
+        args.policy = args.policy or "easy"
+        return None
+    if args.queue is not None or args.history is not None:
         raise InputError(
-            f"--policy: found {policy.name}, whose priorities (ages, fair share) and limits depend on a past"
-            " that squeue and sacct do not show; allowed: a policy without Slurm's passes, such as easy"
+            f"found the folder {args.system} with --queue or --history; allowed: a folder alone, whose"
+            " files they are"
         )
-    return policy
+    from scheduler_sim.cli.folder_page import folder_summary, listed_by
+    from scheduler_sim.system.site_folder import SQUEUE
+
+    folder = read_folder(args.system)
+    show(f"{folder_summary(folder)}\n\n  {listed_by(Path(args.system))}\n", quiet=args.quiet)
+    if folder.queue is None:
+        raise InputError(f"{args.system}: found no {SQUEUE}; allowed: a folder with what squeue printed")
+    args.system, args.queue, args.history = str(folder.conf), str(folder.queue), str(folder.workload)
+    args.policy = args.policy or "slurm"
+    return folder
+
+
+def _at(state: State, system: System, policy: Policy, folder: SiteFolder | None) -> System:
+    """Return a site's system with its reservations, and with nodes that are out of service at the instant."""
+    if folder is None:
+        return system
+    from scheduler_sim.prediction.state import out_of_service, reserved_from
+
+    return replace(
+        system,
+        events=(*system.events, *out_of_service(folder.events, state)),
+        reservations=(*system.reservations, *reserved_from(reservations_under(policy, folder), state)),
+    )
 
 
 def _refuse_nothing(state: State, asked: int) -> None:

@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
 from pathlib import Path
-from time import monotonic
 from typing import TYPE_CHECKING
 
+from scheduler_sim.cli.compiling import prepare
 from scheduler_sim.cli.force import DIRECTORY, add_force
 from scheduler_sim.cli.formats import SYSTEMS, TRACES, add_reading, format_named
 from scheduler_sim.cli.run_log import RunLog
+from scheduler_sim.cli.site import at_site, reservations_under
 from scheduler_sim.cli.terminal import note, show, step
 from scheduler_sim.errors import InputError
 
 if TYPE_CHECKING:
     from scheduler_sim.policy.policy import Policy
     from scheduler_sim.simulation import Simulation
-    from scheduler_sim.system.reservations import ReservationKeys
     from scheduler_sim.system.site_folder import SiteFolder
 
 HONOUR_STATUS = "workload.honour_status"
@@ -105,7 +104,7 @@ def execute(args: argparse.Namespace) -> None:
         from scheduler_sim.policy.policy import Policy
         from scheduler_sim.report.wording import doubts
     try:
-        policy = _at_site(Policy.resolve(args.policy), settings, args, folder)
+        policy = at_site(Policy.resolve(args.policy), settings, args.system, folder, quiet=args.quiet)
         policy = policy.with_settings(settings) if settings else policy
         simulation = _loaded(args, policy, honour_status, log, folder)
         with step(f"simulating {args.trace}", quiet=args.quiet) as shown, log.part("simulate"):
@@ -162,19 +161,12 @@ def _loaded(
             columns=args.columns,
             on_error=args.on_error,
             events=() if folder is None else folder.events,
-            reservations=_reserved(policy, folder),
+            reservations=reservations_under(policy, folder),
         )
     for said in simulation.workload.source.notes:
         note(f"{args.trace}: {said}", quiet=args.quiet)
-    compiles, begin = simulation.needs_compiling, monotonic()
-    if compiles:
-        note(
-            "compiling the engine for this policy, once on this machine: 5 s to two minutes", quiet=args.quiet
-        )
-    with step("compiling", quiet=args.quiet), log.part("compile"):
-        simulation.prepare()
-    if compiles:
-        note(f"compiled in {monotonic() - begin:.0f} s, and kept for later runs", quiet=args.quiet)
+    with log.part("compile"):
+        prepare(simulation, quiet=args.quiet)
     return simulation
 
 
@@ -199,38 +191,6 @@ def _folder(args: argparse.Namespace) -> SiteFolder | None:
     show(f"{folder_summary(folder)}\n\n  {listed_by(Path(args.system))}\n", quiet=args.quiet)
     args.system, args.trace, args.policy = str(folder.conf), str(folder.workload), args.policy or "slurm"
     return folder
-
-
-def _reserved(policy: Policy, folder: SiteFolder | None) -> Sequence[ReservationKeys]:
-    """The reservations of a site that the policy knows; what it does not know is told."""
-    if folder is None or policy.backfill == "slurm":
-        return () if folder is None else folder.reservations
-    from scheduler_sim.system.reservations import FLAGS_OF_SLURM
-
-    counted = not any(folder.site.system.told_apart)
-    known = [one for one in folder.reservations if counted and not {*one.flags} & {*FLAGS_OF_SLURM}]
-    if left := len(folder.reservations) - len(known):
-        of = f"{left} of {len(folder.reservations)} reservations are ignored under {policy.name}"
-        flags = f"{', '.join(FLAGS_OF_SLURM[:-1])} or {FLAGS_OF_SLURM[-1]}"
-        note(f"{of}, which supports only reservations of whole nodes without {flags}", quiet=False)
-    return known
-
-
-def _at_site(
-    policy: Policy, settings: dict[str, str], args: argparse.Namespace, folder: SiteFolder | None
-) -> Policy:
-    """Let a slurm.conf, or the folder of a site, give the policy the keys that nothing else states."""
-    from scheduler_sim.cli.site import left_out, read_site, with_site, without_topology
-
-    site = read_site(args.system) if folder is None else folder.site
-    if site is None:
-        return policy
-    if folder is None and (told := left_out(site, args.system)):
-        note(told, quiet=args.quiet)
-    policy, told = without_topology(with_site(policy, site, settings), site, settings)
-    if told:
-        note(told, quiet=False)
-    return policy
 
 
 def _settings(given: list[str]) -> dict[str, str]:

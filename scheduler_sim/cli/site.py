@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from scheduler_sim.cli.terminal import note
 from scheduler_sim.errors import ConfigError
 
 if TYPE_CHECKING:
     from scheduler_sim.policy.policy import Policy
     from scheduler_sim.policy.slurm_keys import SlurmKeys
+    from scheduler_sim.system.reservations import ReservationKeys
     from scheduler_sim.system.site_folder import SiteFolder
     from scheduler_sim.system.slurm_conf.site import Site
 
@@ -32,7 +34,8 @@ def read_folder(path: str) -> SiteFolder:
     from scheduler_sim.policy.limits import FLAGS, AssociationLimits, QosKeys
     from scheduler_sim.policy.shares import UserKeys
     from scheduler_sim.policy.slurm_keys import SlurmKeys
-    from scheduler_sim.system.site_folder import Modelled, read_site_folder
+    from scheduler_sim.system.site_folder import read_site_folder
+    from scheduler_sim.system.slurm_dumps.modelled import Modelled
 
     modelled = Modelled(
         policy=SlurmKeys.model_fields,
@@ -44,6 +47,36 @@ def read_folder(path: str) -> SiteFolder:
     folder = read_site_folder(Path(path), modelled)
     slurm_keys(folder.site.policy, folder.site.places)
     return folder
+
+
+def at_site(
+    policy: Policy, settings: Collection[str], system: str, folder: SiteFolder | None, *, quiet: bool
+) -> Policy:
+    """Let a slurm.conf, or the folder of a site, give the policy the keys that nothing else states."""
+    site = read_site(system) if folder is None else folder.site
+    if site is None:
+        return policy
+    if folder is None and (told := left_out(site, system)):
+        note(told, quiet=quiet)
+    policy, told = without_topology(with_site(policy, site, settings), site, settings)
+    if told:
+        note(told, quiet=False)
+    return policy
+
+
+def reservations_under(policy: Policy, folder: SiteFolder | None) -> Sequence[ReservationKeys]:
+    """Return the reservations of a site that the policy knows; what it does not know is told."""
+    if folder is None or policy.backfill == "slurm":
+        return () if folder is None else folder.reservations
+    from scheduler_sim.system.reservations import FLAGS_OF_SLURM
+
+    counted = not any(folder.site.system.told_apart)
+    known = [one for one in folder.reservations if counted and not {*one.flags} & {*FLAGS_OF_SLURM}]
+    if left := len(folder.reservations) - len(known):
+        of = f"{left} of {len(folder.reservations)} reservations are ignored under {policy.name}"
+        flags = f"{', '.join(FLAGS_OF_SLURM[:-1])} or {FLAGS_OF_SLURM[-1]}"
+        note(f"{of}, which supports only reservations of whole nodes without {flags}", quiet=False)
+    return known
 
 
 def with_site(policy: Policy, site: Site, settings: Collection[str]) -> Policy:

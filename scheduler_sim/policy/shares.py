@@ -17,7 +17,7 @@ from pydantic import BeforeValidator, Field, SerializerFunctionWrapHandler, mode
 
 from scheduler_sim.config.keys import Keys
 from scheduler_sim.config.problem import Location, Problem
-from scheduler_sim.config.value import Check, Name, whole
+from scheduler_sim.config.value import Amount, Check, Name, whole
 from scheduler_sim.policy.limits import AssociationLimits
 
 PARENT = -1
@@ -50,6 +50,7 @@ class UserKeys(Keys):
     priority: Annotated[int | None, whole(0, MOST_PRIORITY)] = Field(
         default=None, description="Priority of the association, by default that of the account."
     )
+    usage: Amount = Field(default=0.0, description="Usage at the beginning, as of an account.")
     limits: AssociationLimits = Field(default=AssociationLimits(), description="Limits, as below.")
     default_qos: Name | None = Field(
         default=None, description="QOS of jobs that name none, by default that of the account."
@@ -85,6 +86,11 @@ class AccountKeys(Keys):
         default=None,
         description="Priority of the association, for PriorityWeightAssoc; by default that of the account "
         "above, 0 at the top.",
+    )
+    usage: Amount | None = Field(
+        default=None,
+        description="What it had used when the run begins, with its users: processor seconds, decayed, as"
+        " RawUsage of sshare. Counts for fair share. By default the sum of what is inside.",
     )
     limits: AssociationLimits = Field(
         default=AssociationLimits(), description="Limits of everything inside the account, as below."
@@ -139,6 +145,7 @@ class Associations(NamedTuple):
     user : bool[a], False for accounts
     shares : int64[a], PARENT = those of the account above
     priority : int64[a]
+    usage : float64[a], at the beginning, processor seconds, decayed
     keys : [a], as they were written, with limits; of those that stand nowhere nothing
     row : int64[n], which of them each component is charged to
     """
@@ -148,6 +155,7 @@ class Associations(NamedTuple):
     user: NDArray[np.bool_]
     shares: NDArray[np.int64]
     priority: NDArray[np.int64]
+    usage: NDArray[np.float64]
     keys: tuple[AccountKeys | UserKeys, ...]
     row: NDArray[np.int64]
 
@@ -181,9 +189,62 @@ def associations(
         user=np.array(tree.user, dtype=np.bool_),
         shares=np.array(tree.shares, dtype=np.int64),
         priority=np.array(tree.priority, dtype=np.int64),
+        usage=_usage(tree.parent, tree.keys),
         keys=tuple(tree.keys),
         row=np.array(places, dtype=np.int64)[codes],
     )
+
+
+def with_usage(
+    accounts: Mapping[str, AccountKeys], used: Mapping[tuple[str, str], float]
+) -> dict[str, AccountKeys]:
+    """Return accounts in which users, by account and name, have used so much at the beginning, others none.
+
+    Users and accounts that stand nowhere are added, as where a trace names them (``associations``). Usage
+    that is written at an account no longer counts.
+    """
+    of_account: dict[str, dict[str, float]] = {}
+    first = _first_accounts(accounts)
+    for (account, user), amount in used.items():
+        mine = of_account.setdefault(account or first.get(user, ROOT), {})
+        mine[user] = mine.get(user, 0.0) + amount
+    found = {name: _used_in(name, keys, of_account) for name, keys in accounts.items()}
+    return found | {name: _used_in(name, AccountKeys(), of_account) for name in list(of_account)}
+
+
+def _first_accounts(accounts: Mapping[str, AccountKeys]) -> dict[str, str]:
+    """Return the first account that lists each user."""
+    first: dict[str, str] = {}
+    for name, account in accounts.items():
+        for user in account.users:
+            first.setdefault(user, name)
+        for user, inner in _first_accounts(account.accounts).items():
+            first.setdefault(user, inner)
+    return first
+
+
+def _used_in(name: str, account: AccountKeys, of_account: dict[str, dict[str, float]]) -> AccountKeys:
+    """Return an account whose users have used what stands under its name, which is taken out."""
+    used = of_account.pop(name, {})
+    names = dict.fromkeys((*account.users, *used))
+    users = {
+        user: account.users.get(user, UserKeys()).model_copy(update={"usage": used.get(user, 0.0)})
+        for user in names
+    }
+    inner = {one: _used_in(one, keys, of_account) for one, keys in account.accounts.items()}
+    return account.model_copy(update={"usage": None, "users": users, "accounts": inner})
+
+
+def _usage(parent: Sequence[int], keys: Sequence[AccountKeys | UserKeys]) -> NDArray[np.float64]:
+    """Return the usage of each association at the beginning: its own, or the sum of what is inside."""
+    usage = np.zeros(len(parent))
+    for row in range(len(parent) - 1, -1, -1):
+        said = keys[row].usage
+        if said is not None:
+            usage[row] = said
+        if row:
+            usage[parent[row]] += usage[row]
+    return usage
 
 
 @dataclass

@@ -25,6 +25,8 @@ from scheduler_sim.workload.table import Workload
 LATER = np.iinfo(np.int64).max
 """The start of a job that did not start before the horizon."""
 
+NOBODY = np.zeros(0, dtype=np.int64)
+
 ASKED = (
     *(
         "name",
@@ -52,6 +54,7 @@ class Case:
     Attributes
     ----------
     jobs : columns of ``ASKED``, those of the state's jobs first, then the history's
+    late : int64[rows], how much later than it did what runs starts in draws, s
     """
 
     system: System
@@ -63,6 +66,7 @@ class Case:
     run_times: RunTimes
     arrivals: Arrivals
     seed: int
+    late: Ints
 
     def until(self, horizon: int) -> Case:
         """Return the case with jobs that come up to a horizon (s)."""
@@ -71,20 +75,33 @@ class Case:
     def starts(self, number: int) -> Ints:
         """Carry out one draw: when each job starts, int64[rows], s; ``LATER`` beyond the horizon."""
         random = stream(self.seed, f"prediction draw {number}")
-        run = self.run_times.draw(random)
+        run = self.run_times.draw(random) - self.late
         rows, submit = self.arrivals.draw(random)
         return self.simulated(run, rows, submit, self.arrivals.horizon)
 
+    def beside(self, able: Ints) -> Case:
+        """Return the case with draws in which what runs ends as long after its start as it takes.
+
+        ``able`` : when each starts in a draw, int64[rows], s
+        """
+        return replace(self, late=np.where(self.state.waits, 0, able - self.state.start))
+
     def starts_by_limits(self) -> Ints:
         """Return when each would start if all ran to their limits and nobody came; ``LATER``: never."""
-        nobody = np.zeros(0, dtype=np.int64)
-        return self.simulated(self.run_times.most, nobody, nobody, None)
+        return self.simulated(self.run_times.most, NOBODY, NOBODY, None)
 
     def simulated(self, run: Ints, rows: Ints, submit: Ints, until: int | None) -> Ints:
-        """Return the starts of the state's jobs with these run times and these jobs of the history to come.
+        """Return when the state's jobs start, with these run times and these jobs of the history to come."""
+        result = self.simulation(run, rows, submit).run(until)
+        starts = result.components["start_time"].to_numpy()[: len(self.state.start)]
+        return np.where(starts < 0, LATER, starts)
+
+    def simulation(self, run: Ints, rows: Ints, submit: Ints) -> Simulation:
+        """Return the simulation of a draw.
 
         What runs is submitted when it started, alone, and so starts then; what waits may start from the
-        second after the instant on: at the instant itself its pass has been.
+        second after the instant on: at the instant itself its pass has been. Where it is known, the clock has
+        its date, by which reservations and nodes out of service go.
         """
         state, count = self.state, len(self.state.start)
         every = np.concatenate((np.arange(count), count + rows))
@@ -97,11 +114,9 @@ class Case:
                 "run_time": np.append(run, self.history_run[rows]),
                 "time_limit": np.append(state.limit, self.history_limit[rows]),
             },
-            TraceSource(format=state.jobs.source.format),
+            TraceSource(format=state.jobs.source.format, header=_dated(state.origin)),
         )
-        result = Simulation(self.system, workload, self.policy, seed=self.seed).run(until)
-        starts = result.components["start_time"].to_numpy()[:count]
-        return np.where(starts < 0, LATER, starts)
+        return Simulation(self.system, workload, self.policy, seed=self.seed)
 
 
 def case_of(
@@ -121,7 +136,13 @@ def case_of(
         run_times,
         Arrivals(history.submit, state.at, state.at),
         seed,
+        np.zeros(len(state.start), dtype=np.int64),
     )
+
+
+def _dated(origin: int | None) -> tuple[str, ...]:
+    """Return the line of a header that says when second 0 was, in Unix time; None: nobody knows."""
+    return () if origin is None else (f"; UnixStartTime: {origin}",)
 
 
 class Piece(NamedTuple):

@@ -13,11 +13,13 @@ from scheduler_sim.arrays import Floats, Ints
 from scheduler_sim.errors import InputError
 from scheduler_sim.policy.policy import Policy
 from scheduler_sim.prediction.arrivals import WEEK, WEEKS, drawn_from
-from scheduler_sim.prediction.draws import LATER, Case, Piece, carry_out, case_of
-from scheduler_sim.prediction.history import History
+from scheduler_sim.prediction.draws import LATER, NOBODY, Case, Piece, carry_out, case_of
+from scheduler_sim.prediction.history import FEWEST, History
+from scheduler_sim.prediction.past import Used, with_past
 from scheduler_sim.prediction.run_times import run_times_of
 from scheduler_sim.prediction.state import State
 from scheduler_sim.prediction.workers import Mapped, here
+from scheduler_sim.simulation import Simulation
 from scheduler_sim.system.system import System
 from scheduler_sim.units import DAY
 
@@ -30,9 +32,6 @@ PIECE = 25
 
 BEYOND = 1.5
 """The horizon is so many times as far as the last start by limits, and a day more; at most ``WEEKS``."""
-
-FEWEST = 2
-"""From fewer jobs that had ended nothing is learnt."""
 
 Told = Callable[[int, int], None]
 
@@ -93,6 +92,7 @@ def predict(
     states: Sequence[State],
     history: History,
     *,
+    used: Used | None = None,
     draws: int = DRAWS,
     seed: int = 0,
     mapped: Mapped = here,
@@ -106,17 +106,15 @@ def predict(
 
     Parameters
     ----------
+    used : what users had used by then, for fair share under policy slurm: processor seconds, decayed, by
+        account and user; None: as the history has it
     mapped : where draws are carried out. told : called with draws that are done, and all.
 
     Raises
     ------
     InputError where too few jobs had ended, and for a job that runs but has no room on the system.
     """
-    if len(history.submit) < FEWEST:
-        raise InputError(
-            f"the history: found {len(history.submit)} jobs that had ended by then; allowed: {FEWEST} or more"
-        )
-    cases = [_case(system, policy, state, history, seed) for state in states]
+    cases = [_case(system, policy, state, history, seed, used) for state in states]
     pieces = [
         Piece(case, first, min(first + PIECE, draws))
         for case in range(len(cases))
@@ -135,16 +133,38 @@ def predict(
     ]
 
 
-def _case(system: System, policy: Policy, state: State, history: History, seed: int) -> Case:
+def simulation_by_limits(
+    system: System, policy: Policy, state: State, history: History, used: Used | None = None
+) -> Simulation:
+    """Return the simulation in which all run to their limits: all draws need the engine that it needs."""
+    case = _case_of(system, policy, state, history, 0, used)
+    return case.simulation(case.run_times.most, NOBODY, NOBODY)
+
+
+def _case(
+    system: System, policy: Policy, state: State, history: History, seed: int, used: Used | None
+) -> Case:
     """Put together what draws need, with the horizon up to which others come."""
-    run_times, recent = run_times_of(state, history), drawn_from(history, state.at)
-    case = case_of(system, policy, state, recent, run_times, seed)
+    case = _case_of(system, policy, state, history, seed, used)
     able = case.starts_by_limits()
-    elsewhere = np.flatnonzero(~state.waits & (able != state.start))
+    by_then = state.at if policy.backfill == "slurm" else state.start
+    elsewhere = np.flatnonzero(~state.waits & (able > by_then))
     if len(elsewhere):
         raise InputError(
             f"{state.jobs.source.name}: job {state.labels[elsewhere[0]]} runs, but has no room on the system"
             " beside the other running jobs; allowed: a system with all nodes that are in use"
         )
     last = int(np.max(np.where(able == LATER, state.at, able), initial=state.at))
-    return case.until(state.at + min(int(BEYOND * (last - state.at)) + DAY, WEEKS * WEEK))
+    return case.beside(able).until(state.at + min(int(BEYOND * (last - state.at)) + DAY, WEEKS * WEEK))
+
+
+def _case_of(
+    system: System, policy: Policy, state: State, history: History, seed: int, used: Used | None
+) -> Case:
+    if len(history.submit) < FEWEST:
+        raise InputError(
+            f"the history: found {len(history.submit)} jobs that had ended by then; allowed: {FEWEST} or more"
+        )
+    run_times, recent = run_times_of(state, history), drawn_from(history, state.at)
+    going_on = with_past(policy, system, state, history, used)
+    return case_of(system, going_on, state, recent, run_times, seed)

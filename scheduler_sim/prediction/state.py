@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -11,6 +12,8 @@ from scheduler_sim.arrays import Bools, Ints
 from scheduler_sim.errors import InputError, TraceError
 from scheduler_sim.placement.table import expand
 from scheduler_sim.prediction.asked import Asked
+from scheduler_sim.system.node_events import DOWN, NodeEvent, seconds_at
+from scheduler_sim.system.reservations import REPEATED, ReservationKeys
 from scheduler_sim.system.system import System
 from scheduler_sim.workload.fields import FIELDS
 from scheduler_sim.workload.squeue import Queue
@@ -82,6 +85,39 @@ def limits(jobs: Workload, system: System) -> Ints:
     found = np.full(len(jobs), -1, dtype=np.int64)
     found[placements.rows] = np.where(placements.asked_limit >= NO_LIMIT, -1, placements.asked_limit)
     return found
+
+
+def out_of_service(events: Iterable[NodeEvent], state: State) -> Iterator[NodeEvent]:
+    """Yield nodes that are out of service at the instant of a state, as events of its draws that do not end.
+
+    Nodes that are DOWN run nothing, so they are from the beginning; others may run jobs yet, so they are from
+    the instant on. Dates are on the clock that squeue printed.
+    """
+    for event in events:
+        begin, end = (_second(time, state.origin) for time in (event.time, event.end))
+        if begin is not None and begin <= state.at and (end is None or end > state.at):
+            yield replace(event, time=0 if event.state == DOWN else state.at, end=None)
+
+
+def reserved_from(reservations: Iterable[ReservationKeys], state: State) -> Iterator[ReservationKeys]:
+    """Yield the reservations that there are at the instant of a state, as those of its draws.
+
+    They are created at the instant, whatever runs on their nodes: when an operator did it is not known. Those
+    that come again and have begun are there from the beginning, as their turns go by it.
+    """
+    for one in reservations:
+        begin, end = (_second(time, state.origin) for time in (one.start, one.end))
+        begun = begin is not None and begin <= state.at
+        if {*one.flags} & {*REPEATED} and begun:
+            yield one
+        elif end is None or end > state.at:
+            flags = list(dict.fromkeys((*one.flags, "IGNORE_JOBS")))
+            update = {"at": state.at, "flags": flags} | ({"start": None} if begun else {})
+            yield one.model_copy(update=update)
+
+
+def _second(time: int | str | None, origin: int | None) -> int | None:
+    return seconds_at(time) - (origin or 0) if isinstance(time, str) else time
 
 
 def state_of_queue(queue: Queue, system: System, at: int | None) -> tuple[State, dict[str, int]]:

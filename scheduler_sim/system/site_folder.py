@@ -15,16 +15,18 @@ from scheduler_sim.errors import ConfigError, InputError
 from scheduler_sim.system.node_events import NodeEvent, written
 from scheduler_sim.system.reservations import FLAGS, REPLACING, ReservationKeys
 from scheduler_sim.system.slurm_conf import gres_conf, topology_conf
-from scheduler_sim.system.slurm_conf.ignored import LIMITS, NO_TOPOLOGY_PLUGIN, NOT_MODELLED, PREEMPTION
+from scheduler_sim.system.slurm_conf.ignored import LIMITS, NO_TOPOLOGY_PLUGIN
 from scheduler_sim.system.slurm_conf.lines import Pair
 from scheduler_sim.system.slurm_conf.notes import Notes
 from scheduler_sim.system.slurm_conf.site import Site, found_as, read_slurm_conf
 from scheduler_sim.system.slurm_dumps.accounts import accounts_form
 from scheduler_sim.system.slurm_dumps.associations import read_associations
 from scheduler_sim.system.slurm_dumps.events import read_events
+from scheduler_sim.system.slurm_dumps.modelled import Left, Modelled
 from scheduler_sim.system.slurm_dumps.qos import read_qos
 from scheduler_sim.system.slurm_dumps.reservations import read_reservations
 from scheduler_sim.system.slurm_dumps.script import Database, read_script
+from scheduler_sim.system.slurm_dumps.usage import Usage, read_usage
 
 SLURM_CONF = "slurm.conf"
 SACCT = "sacct.txt"
@@ -33,10 +35,11 @@ QOS = "sacctmgr_qos.txt"
 SCRIPT = "sacctmgr.script"
 EVENT = "sacctmgr_event.txt"
 RESERVATIONS = "reservations.txt"
+SQUEUE = "squeue.txt"
+SSHARE = "sshare.txt"
 EVENTS = ".events"
 PACKED = (".gz", ".zst")
 
-FIRST_ACCOUNT = "jobs that name no account count in the first that lists their user"
 NOT_DATED = "node events have dates, but the clock of this workload has no date: nodes stay in service"
 NO_SUCH_NODE = "not a node of the system: its events are left out"
 NOT_RESERVED = "reservations are not used where jobs preempt others: no nodes are set aside"
@@ -50,23 +53,6 @@ UNLIMITED = "is enforced, but not in the folder: counts as unlimited"
 ALL_EQUAL = "no accounts in the folder: all users are equal in fair share"
 
 _ENFORCING = ("limits", "qos", "safe", "all")
-
-
-@dataclass(frozen=True)
-class Modelled:
-    """Names of what policies have keys for; what else a folder says is noted.
-
-    Attributes
-    ----------
-    policy, qos, users, limits : keys of ``policy.slurm``, of a QOS, of users and accounts, of their limits.
-    flags : of a QOS.
-    """
-
-    policy: Collection[str]
-    qos: Collection[str]
-    users: Collection[str]
-    limits: Collection[str]
-    flags: Collection[str]
 
 
 @dataclass(frozen=True)
@@ -90,6 +76,8 @@ class SiteFolder:
     warnings : what is missing.
     events : when nodes are out of service, with dates.
     reservations : nodes set aside, with dates.
+    queue : what squeue printed, for predictions.
+    usage : what users had used then, None where sshare did not print it.
     """
 
     conf: Path
@@ -100,6 +88,8 @@ class SiteFolder:
     warnings: tuple[str, ...]
     events: tuple[NodeEvent, ...] = ()
     reservations: tuple[ReservationKeys, ...] = ()
+    queue: Path | None = None
+    usage: Usage | None = None
 
 
 def read_site_folder(folder: Path, modelled: Modelled | None = None) -> SiteFolder:
@@ -124,6 +114,8 @@ def read_site_folder(folder: Path, modelled: Modelled | None = None) -> SiteFold
     reading.accounting()
     events = reading.file(EVENT, reading.events) or []
     reservations = reading.file(RESERVATIONS, reading.reservations) or []
+    queue = reading.file(SQUEUE, lambda path: (path, "the queue, for predictions"))
+    usage = reading.file(SSHARE, reading.usage)
     if reading.notes.problems:
         raise ConfigError(listed(dict.fromkeys(reading.notes.problems)))
     limited = "accounts" in reading.policy and "qos" in reading.policy
@@ -138,6 +130,8 @@ def read_site_folder(folder: Path, modelled: Modelled | None = None) -> SiteFold
         warnings=tuple(reading.warnings()),
         events=tuple(events),
         reservations=tuple(reservations),
+        queue=queue,
+        usage=usage,
     )
 
 
@@ -185,6 +179,7 @@ class _Reading:
         self.understood: list[Understood] = []
         self.policy, self.places = dict(site.policy), dict(site.places)
         self._taken: set[str] = set()
+        self._accounts: Collection[str] = ()
         self._dated = workload.name.lower().startswith(SACCT)
 
     def take(self, path: Path, gave: str) -> None:
@@ -226,8 +221,9 @@ class _Reading:
         if tree is None and script is not None:
             tree, place = script.tree, str(self.folder / SCRIPT) + ":1"
         if tree is not None:
+            self._accounts = tree.accounts.keys()
             form = accounts_form(tree, self.notes)
-            left = _Left(Pair("accounts", "", place), self.notes)
+            left = Left(Pair("accounts", "", place), self.notes)
             self._give(
                 "accounts", form if self._modelled is None else left.accounts(form, self._modelled), place
             )
@@ -236,7 +232,7 @@ class _Reading:
         elif script is not None:
             qos, place = script.qos_form(self.notes), str(self.folder / SCRIPT) + ":1"
         if qos is not None:
-            left = _Left(Pair("qos", "", place), self.notes)
+            left = Left(Pair("qos", "", place), self.notes)
             self._give("qos", qos if self._modelled is None else left.qos(qos, self._modelled), place)
 
     def events(self, path: Path) -> tuple[list[NodeEvent], str]:
@@ -304,6 +300,11 @@ class _Reading:
             purge_comp_s=one.get("purge_comp_s") or ReservationKeys.model_fields["purge_comp_s"].default,
         )
 
+    def usage(self, path: Path) -> tuple[Usage, str]:
+        """Read what users had used when the queue was printed."""
+        used = read_usage(path, self.site.cluster, self._accounts, self.notes)
+        return used, f"usage of {_count(len(used), 'user')}, for predictions"
+
     def unread(self) -> Collection[str]:
         """Names of files that nobody looked into; those that the slurm.conf includes were read with it."""
         named = {one.name for one in self.folder.iterdir() if one.is_file()}
@@ -345,68 +346,3 @@ class _Reading:
     def _unused(self, path: Path, what: str, why: str, *, unless: bool = False) -> None:
         if not unless:
             self.notes.ignore(Pair(path.name, what, f"{path}:1"), why)
-
-
-# -- what policies have keys for
-
-_WHY_LEFT = {
-    "default": FIRST_ACCOUNT,
-    **dict.fromkeys(("Preempt", "PreemptMode", "PreemptExemptTime", "GraceTime"), PREEMPTION),
-}
-
-
-class _Left:
-    """Takes out of accounts and QOS what policies have no key for, and notes it by kind."""
-
-    def __init__(self, said: Pair, notes: Notes) -> None:
-        self._said, self._notes = said, notes
-        self._whose: dict[tuple[str, str], list[str]] = {}
-
-    def accounts(self, form: Mapping[str, Any], modelled: Modelled) -> dict[str, Any]:
-        """The accounts with what is modelled."""
-        kept = {name: self._account(name, keys, modelled) for name, keys in form.items()}
-        self._note()
-        return kept
-
-    def qos(self, form: Mapping[str, Any], modelled: Modelled) -> dict[str, Any]:
-        """The QOS with what is modelled."""
-        kept = {}
-        for name, own in form.items():
-            keys = self._kept(name, own, modelled.qos) if isinstance(own, dict) else own
-            if isinstance(keys, dict) and "Flags" in keys:
-                flags = [flag for flag in keys["Flags"] if flag in modelled.flags]
-                for flag in keys.pop("Flags"):
-                    if flag not in flags:
-                        self._whose.setdefault(("Flags", flag), []).append(name)
-                keys |= {"Flags": flags} if flags else {}
-            kept[name] = keys
-        self._note()
-        return kept
-
-    def _account(self, name: str, keys: Mapping[str, Any], modelled: Modelled) -> dict[str, Any]:
-        inner = {one: self._account(one, its, modelled) for one, its in keys.get("accounts", {}).items()}
-        users = {
-            user: self._association(user, its, modelled) if isinstance(its, dict) else its
-            for user, its in keys.get("users", {}).items()
-        }
-        own = {key: value for key, value in keys.items() if key not in ("accounts", "users")}
-        kept = self._association(name, own, modelled)
-        return kept | ({"users": users} if users else {}) | ({"accounts": inner} if inner else {})
-
-    def _association(self, name: str, keys: Mapping[str, Any], modelled: Modelled) -> dict[str, Any]:
-        kept = self._kept(name, keys, modelled.users)
-        if limits := self._kept(name, kept.pop("limits", {}), modelled.limits):
-            kept["limits"] = limits
-        return kept
-
-    def _kept(self, name: str, keys: Mapping[str, Any], modelled: Collection[str]) -> dict[str, Any]:
-        for key in keys:
-            if key not in modelled:
-                self._whose.setdefault((key, ""), []).append(name)
-        return {key: value for key, value in keys.items() if key in modelled}
-
-    def _note(self) -> None:
-        for (key, value), names in self._whose.items():
-            more = f" and {len(names) - 1:,} more" if names[1:] else ""
-            shown = f"{value} of {names[0]}{more}".strip()
-            self._notes.ignore(self._said, _WHY_LEFT.get(key, NOT_MODELLED), key=key, value=shown)

@@ -49,6 +49,7 @@ _TEXTS = {
 WAITING = "PENDING"
 HELD = (
     "JobHeldUser", "JobHeldAdmin", "Dependency", "DependencyNeverSatisfied", "BeginTime", "JobArrayTaskLimit",
+    "Reservation",
 )  # fmt: skip
 """Reasons of jobs that wait for something else than the queue."""
 

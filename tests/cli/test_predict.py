@@ -72,7 +72,7 @@ def test_the_same_on_two_processes_and_on_dask(cli, small):
 @pytest.mark.parametrize(
     ("more", "told"),
     [
-        (("--policy", "slurm"), "--policy: found slurm, whose priorities"),
+        (("--policy", "slrum"), "did you mean"),
         (("--draws", 3), "--draws: found 3; allowed: an integer from 9"),
         (("--at", "noon"), "--at: found 'noon'; allowed: YYYY-MM-DDThh:mm:ss"),
         (("--at", "2026-03-09T08:00:00"), "was submitted or started after the instant"),
@@ -100,6 +100,69 @@ def test_a_queue_in_which_nobody_waits(cli, small, tmp_path):
     ended = cli("predict", *small, *FEW, "--job", "nodes=20 time=60")
     assert ended.code == 0, ended.err
     assert re.search(r"^ +20 +1:00:00 +never +never +never +never$", ended.out, re.M)
+
+
+@pytest.fixture
+def site(small, tmp_path):
+    """Write the folder of a site with the same queue and history; bob has used a little."""
+    folder = tmp_path / "site"
+    folder.mkdir()
+    for file in (small[2], small[4]):
+        file.rename(folder / file.name)
+    (folder / "slurm.conf").write_text(
+        "ClusterName=brook\nAccountingStorageType=accounting_storage/slurmdbd\n"
+        "PriorityType=priority/multifactor\nPriorityWeightFairshare=1000\nSelectType=select/linear\n"
+        "NodeName=n[1-10]\nPartitionName=p Nodes=ALL\n"
+    )
+    (folder / "sshare.txt").write_text("Account|User|RawShares|RawUsage\nroot||1|30\n phys|bob|1|30\n")
+    return folder
+
+
+def test_the_folder_of_a_site(cli, site):
+    """It is predicted under its own Slurm, whose schedulers look within a minute: the job starts at 10:30."""
+    ended = cli("predict", site, *FEW)
+    assert ended.code == 0, ended.err
+    for told in (
+        r"^  squeue.txt +the queue, for predictions$",
+        r"^  sshare.txt +usage of 1 user, for predictions$",
+        r"under slurm, from Mon 9 Mar 10:00 on",
+        r"^  8 +.*bob +- +10 +1:00:00 +Mon 9 Mar 10:3[01] .* Mon 9 Mar 11:0[01]$",
+    ):
+        assert re.search(told, ended.out, re.M), f"{told}\n{ended.out}"
+    assert "under easy, from" in cli("predict", site, *FEW, "--policy", "easy").out
+
+
+def test_nodes_out_of_service_and_reservations_of_a_site(cli, site):
+    """A reservation that begins while a job runs on its nodes; a node that is out of service for a day."""
+    (site / "reservations.txt").write_text(
+        "ReservationName=r StartTime=2026-03-09T10:15:00 EndTime=2026-03-09T16:00:00 Nodes=n[1-10]"
+        " Users=root\n"
+    )
+    ended = cli("predict", site, *FEW)
+    assert re.search(r"^  8 .*10 +1:00:00 +Mon 9 Mar 16:00 .* Mon 9 Mar 16:0[01]$", ended.out, re.M), (
+        ended.out
+    )
+    event = "NodeName|TimeStart|TimeEnd|State\nn1|2026-03-08T09:00:00|Unknown|{}\n"
+    (site / "sacctmgr_event.txt").write_text(event.format("DRAIN"))
+    ended = cli("predict", site, *FEW)
+    assert re.search(r"^  8 .*10 +1:00:00 +never +never +never +never$", ended.out, re.M), ended.out
+    (site / "sacctmgr_event.txt").write_text(event.format("DOWN"))
+    ended = cli("predict", site, *FEW)
+    assert (ended.code, "job 7 runs, but has no room on the system" in ended.err) == (2, True)
+
+
+def test_a_folder_and_files_that_do_not_go_together(cli, site, small):
+    for options, told in (
+        ((site, "--queue", QUEUE), "allowed: a folder alone, whose files they are"),
+        (
+            (SITE, "--queue", QUEUE),
+            "--history: not given; allowed: a file, or the folder of a site as SYSTEM",
+        ),
+    ):
+        ended = cli("predict", *options)
+        assert (ended.code, told in ended.err) == (2, True), ended.err
+    (site / "squeue.txt").unlink()
+    assert "found no squeue.txt; allowed: a folder with what squeue printed" in cli("predict", site).err
 
 
 def test_the_sample_is_of_the_sample_dump():

@@ -198,6 +198,26 @@ def test_a_folder_stands_alone_and_a_system_does_not(cli, site):
     assert "--plot draws a job trace; found a system" in cli("inspect", site, "--plot", "a.png").err
 
 
+def test_usage_of_users(site):
+    """Of an account that the folder does not have it is named, as are amounts that are none."""
+    (site / "sacctmgr_assoc.txt").write_text(ASSOC)
+    shares = site / "sshare.txt"
+    shares.write_text(
+        "Account|User|RawShares|RawUsage|FairShare\nroot||1|8|\n phys||60|7|\n  phys|ann|3|5|0.5\n"
+    )
+    assert read_site_folder(site).usage == {("phys", "ann"): 5.0}
+    shares.write_text("Account|User|RawUsage\nphys|ann|5\ngeo|eve|9\ngeo|joe|0\n")
+    folder = read_site_folder(site)
+    assert folder.usage == {("phys", "ann"): 5.0}
+    [left] = [one for one in folder.site.ignored if one.place == f"{shares}:3"]
+    assert (left.key, left.value, left.matters) == ("geo", "eve: 9", True)
+    shares.write_text("Account|User|RawUsage\nphys|ann|much\nphys|ann|1\n")
+    with pytest.raises(ConfigError) as error:
+        read_site_folder(site)
+    assert f"{shares}:2: RawUsage: found 'much'; allowed: an integer >= 0" in str(error.value)
+    assert f"{shares}:3: User: found 'ann' again in 'phys'; allowed: each once" in str(error.value)
+
+
 def test_the_site_that_ships_has_all_files_and_is_read_whole(cli):
     ended = cli("inspect", SAMPLE)
     assert ended.code == 0, ended.err

@@ -153,8 +153,13 @@ class Schedulers(Numbers):
         if self._tree is None or 0 < len(core.slurm.accounts.assoc) == len(self._tree.parent):
             return core
         assoc, order = fair_share.association_table(self._tree.parent, self._tree.user, self._tree.shares)
+        older = core.slurm.accounts.assoc
+        if not len(older) and self._tree.usage.any():  # a daemon that starts computes what was used before
+            assoc["usage"] = self._tree.usage
+            core.slurm.memory.next_calc = core.slurm.rules.starts_at
+            core.slurm.memory.unranked = core.slurm.rules.algorithm == fair_share.FAIR_TREE
         for name in KEPT:
-            assoc[name][: len(core.slurm.accounts.assoc)] = core.slurm.accounts.assoc[name]
+            assoc[name][: len(older)] = older[name]
         accounts = core.slurm.accounts._replace(assoc=assoc, order=order)
         return core._replace(slurm=core.slurm._replace(accounts=accounts))
 
