@@ -57,7 +57,7 @@ def predicted(
 ) -> list[dict[str, Any]]:
     """Predict at one of the instants of a trace."""
     at = times[number - 1]
-    found = looked_at(system(name), policy(), truth(data, name), at, draws=setup.draws)
+    found = looked_at(system(name), policy(name), truth(data, name), at, draws=setup.draws)
     return [{"trace": name, "at": at, **row} for row in found.to_dict("records")]
 
 

@@ -22,7 +22,7 @@ STEPS = np.linspace(0, 1, 101)
 def coverage_figure(runs: pd.DataFrame) -> Figure:
     """Draw how many true starts the middle p of the draws holds, for all p; how far predictors are off."""
     with look():
-        figure = blank(11, 3.9)
+        figure = blank(13.5, 3.9)
         first, *others = figure.subplots(1, 1 + len(TRACES))
         first.plot([0, 100], [0, 100], color=GREY, linewidth=0.8)
         for place, (name, trace) in enumerate(TRACES.items()):
@@ -31,9 +31,9 @@ def coverage_figure(runs: pd.DataFrame) -> Figure:
             pen = {"color": COLOURS[place], "linestyle": DASHES[place]}
             first.plot(100 * STEPS, held, label=trace.title, **pen)
         first.set_title("Bands of any width")
-        first.set_xlabel("middle so much of the draws (%)")
+        first.set_xlabel("middle part of the draws (%)")
         first.set_ylabel("true starts in it (%)")
-        first.legend()
+        figure.legend(*first.get_legend_handles_labels(), loc="outside lower left", ncols=2)
         for panel, (name, trace) in zip(others, TRACES.items(), strict=True):
             own = runs[(runs["trace"] == name) & (runs["last_wait"] >= 0)]
             _errors(panel, own)

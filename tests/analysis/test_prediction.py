@@ -73,4 +73,4 @@ def test_predictions_stand_beside_the_truth(monkeypatch, tmp_path):
     assert [row["component_id"] for row in rows] == [15, 16, 17, 18, 19, 20, 21]
     assert [row["start"] for row in rows] == [150 * i - 2000 for i in range(14, 21)]
     assert set(rows[0]) == {*FACTORS, *MEASURES}
-    assert cases.policy().name == "easy"
+    assert [cases.policy(name).backfill for name in TRACES] == ["easy", "easy", "easy", "slurm"]

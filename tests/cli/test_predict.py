@@ -144,10 +144,10 @@ def test_nodes_out_of_service_and_reservations_of_a_site(cli, site):
     )
     event = "NodeName|TimeStart|TimeEnd|State\nn1|2026-03-08T09:00:00|Unknown|{}\n"
     (site / "sacctmgr_event.txt").write_text(event.format("DRAIN"))
-    ended = cli("predict", site, *FEW)
+    ended = cli("predict", site, *FEW, "--policy", "easy")
     assert re.search(r"^  8 .*10 +1:00:00 +never +never +never +never$", ended.out, re.M), ended.out
     (site / "sacctmgr_event.txt").write_text(event.format("DOWN"))
-    ended = cli("predict", site, *FEW)
+    ended = cli("predict", site, *FEW, "--policy", "easy")
     assert (ended.code, "job 7 runs, but has no room on the system" in ended.err) == (2, True)
 
 
