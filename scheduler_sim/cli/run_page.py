@@ -80,7 +80,7 @@ def _why_rejected(manifest: Mapping[str, Any]) -> Mapping[str, str]:
 def _waits(metrics: Mapping[str, Any]) -> str:
     if metrics["makespan"] is None:
         return "  no component ran"
-    return table([("", *SPREAD), *summaries(metrics, "terminal")])
+    return table([("", *SPREAD), *summaries(metrics)])
 
 
 def _utilisation(result: Result) -> str:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
+
+from numpy.typing import ArrayLike
 
 from scheduler_sim.metrics.names import named
 from scheduler_sim.metrics.table import shown_in
+from scheduler_sim.report.column_unit import ColumnUnit, energy_unit, power_unit, span_unit
 from scheduler_sim.report.energy_words import energy, power
 from scheduler_sim.report.wording import duration, plain, short, span_text
 from scheduler_sim.result.columns import TOTAL
@@ -20,7 +23,8 @@ STATISTICS = {
 """Last words of the name of a measure, and how they are said."""
 
 UNITS = {"J": energy, "W": power}
-"""Units in which values are written with the multiple that fits."""
+COLUMN_UNITS = {"J": energy_unit, "W": power_unit}
+"""Units in which values, and columns of them, are written with the multiple that fits."""
 
 OF_BLOCKS = (
     "A trace is compared by blocks of time, each measured by itself: the means compared are those of its"
@@ -61,20 +65,25 @@ def is_span(name: str) -> bool:
     return named(name).metric.is_span
 
 
+def unit_of(name: str, *columns: ArrayLike) -> ColumnUnit | None:
+    """Return the unit of columns of a measure; None where it is no span of time, energy or power."""
+    if is_span(name):
+        return span_unit(*columns)
+    found = COLUMN_UNITS.get(named(name).metric.unit)
+    return found(*columns) if found else None
+
+
 def statistic_of(metrics: Mapping[str, Any], name: str, statistic: str) -> float | None:
     """Return a statistic of a run's metric; None where the run has none."""
     found = metrics.get(name)
     return found.get(statistic) if isinstance(found, Mapping) else None
 
 
-def summaries(metrics: Mapping[str, Any], place: str) -> list[tuple[str, ...]]:
-    """Return a row for each metric of single jobs that a page on a run shows: words, and its ``SPREAD``.
-
-    ``place`` : ``terminal`` or ``report``.
-    """
+def summaries(metrics: Mapping[str, Any]) -> list[tuple[str, ...]]:
+    """Return a row for each metric of single jobs that the terminal shows: words, and its ``SPREAD``."""
     return [
         (metric_words(name), *(in_full(statistic_of(metrics, name, one), name) for one in SPREAD))
-        for name in shown_in(place)
+        for name in shown_in("terminal")
     ]
 
 
@@ -83,6 +92,14 @@ def in_full(value: float | None, name: str) -> str:
     if value is None or math.isnan(value):
         return "–"
     return duration(round(value)) if is_span(name) else f"{value:,.2f}"
+
+
+def column_of(title: str, name: str, *columns: ArrayLike) -> tuple[str, Callable[[float], str]]:
+    """Return the header of columns of a measure, and how their values are written: all in one unit."""
+    unit = unit_of(name, *columns)
+    if unit is not None:
+        return unit.headed(title), unit.written
+    return title, lambda value: "–" if math.isnan(value) else written(value, name)
 
 
 def written(value: float, name: str) -> str:

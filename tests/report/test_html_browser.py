@@ -186,7 +186,7 @@ def test_the_table_sorts_filters_and_turns_its_pages(opened, run):
         page.keyboard.press("Enter")
         page.keyboard.press("Enter")
         assert (first.inner_text(), rows.nth(0).locator("td").nth(-2).inner_text()) == ("7", "0:04:00")
-        assert page.locator("th[aria-sort]").inner_text() == "waited"
+        assert page.locator("th[aria-sort]").inner_text() == "waited [h:mm:ss]"
         assert page.locator("th[aria-sort]").get_attribute("aria-sort") == "descending"
 
         page.get_by_label("module", exact=True).select_option(label="ESB")
@@ -325,6 +325,8 @@ def test_of_a_long_run_layers_are_drawn_axes_have_dates_and_follow_the_zoom(open
         assert axes[0][:3] == ["Jan 1, 2024", "Jan 8", "Jan 15"]  # Mondays
         assert axes[1][:2] == ["0d", "10d"]
         assert "2024-05-05" in page.locator("#time-controls output").inner_text()
+        assert "submitted [UTC]" in page.locator("#job-table thead").inner_text()
+        assert "2024-01-01 01:00:00" in page.locator("#job-table tbody tr >> nth=1").inner_text()
         end = f"({PLOTS})['busy nodes of 2'].y_range.end"
         assert page.evaluate(end) == pytest.approx(2.1)  # two at once, in the first hours
         page.get_by_role("button", name="Zoom in").click()
@@ -334,6 +336,9 @@ def test_of_a_long_run_layers_are_drawn_axes_have_dates_and_follow_the_zoom(open
 
 def test_on_paper_every_chart_is_a_picture_of_itself(opened, run):
     with opened(run) as page:
+        plots = "Bokeh.documents.map((one) => one.roots()[0])"
+        busy = f"{plots}.find((one) => one.left[0].axis_label.startsWith('busy'))"
+        assert page.evaluate(f"{busy}.renderers[0].glyph.type") == "VArea"  # which has no seams
         charts = page.locator(".chart").count()
         page.evaluate("dispatchEvent(new Event('beforeprint'))")
         page.emulate_media(media="print")

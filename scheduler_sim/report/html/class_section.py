@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 
 from scheduler_sim.report.by_class import MOST, by_class, ways
-from scheduler_sim.report.energy_words import energy
+from scheduler_sim.report.column_unit import ColumnUnit, energy_unit, span_unit
 from scheduler_sim.report.html.markup import Child, Markup, section, table, tag
-from scheduler_sim.report.wording import duration, listing, plain, short, span_text
+from scheduler_sim.report.wording import listing, plain, short, span_text
 
 if TYPE_CHECKING:
     from scheduler_sim.result.result import Result
@@ -48,6 +48,7 @@ def drawn(tables: Tables) -> list[dict[str, Any]]:
 
 
 def _rows(found: pd.DataFrame) -> list[dict[str, Any]]:
+    unit = _wait_unit(found)
     return [
         {
             "name": plain(name),
@@ -57,10 +58,14 @@ def _rows(found: pd.DataFrame) -> list[dict[str, Any]]:
             "wait": None
             if np.isnan(row["wait_mean"])
             else [round(row[f"wait_{one}"], 1) for one in ("median", "mean", "p90")],
-            "mean": "" if np.isnan(row["wait_mean"]) else span_text(row["wait_mean"]),
+            "mean": f"{unit.written(row['wait_mean'])} {unit.name}",
         }
         for name, row in found.iterrows()
     ]
+
+
+def _wait_unit(found: pd.DataFrame) -> ColumnUnit:
+    return span_unit(*(found[one] for one in WAITS))
 
 
 def _share(utilization: float) -> str:
@@ -91,17 +96,18 @@ def _figure(what: str, found: pd.DataFrame) -> Markup:
 
 
 def _table(what: str, found: pd.DataFrame) -> Markup:
-    joules = found["energy_j"].notna().any()
+    joules = energy_unit(found["energy_j"]) if found["energy_j"].notna().any() else None
+    waited = _wait_unit(found)
     rows: list[Sequence[Child]] = []
     keys: list[Sequence[Any]] = []
     for name, row in found.iterrows():
-        waits = ["–" if np.isnan(row[one]) else duration(round(row[one])) for one in WAITS]
+        waits = [waited.written(row[one]) for one in WAITS]
         used = _share(row["utilization"])
-        power = [energy(row["energy_j"])] if joules else []
+        power = [joules.written(row["energy_j"])] if joules else []
         cells = [f"{row['components']:,.0f}", f"{row['node_hours']:,.0f}", used, *power, *waits]
         rows.append([plain(name), *cells])
         values = ["components", "node_hours", "utilization", *(["energy_j"] if joules else []), *WAITS]
         keys.append([len(keys), *(row[one] for one in values)])
     header = [NODES.get(what, what), "components", "node-hours", "of all node time"]
-    header += [*(["energy"] if joules else []), *WAITS.values()]
+    header += [*([joules.headed("energy")] if joules else []), *map(waited.headed, WAITS.values())]
     return table(f"Waits and utilization by {what}", header, rows, keys=keys)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from scheduler_sim.report.energy_words import QUALITIES, energy, energy_lines, power
+from scheduler_sim.report.column_unit import energy_unit, power_unit
+from scheduler_sim.report.energy_words import QUALITIES, energy_lines
 from scheduler_sim.report.html.markup import Markup, section, table, tag
 from scheduler_sim.report.html.provenance import whole
 from scheduler_sim.report.wording import plain
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 PARTS = {
     "job_j": "jobs", "idle_j": "idle nodes", "transition_j": "switching", "off_j": "off", "system_j": "all",
 }  # fmt: skip
+POWERS = {"mean_power_w": "mean power", "max_power_w": "peak"}
 
 
 def energy_section(result: Result) -> list[Markup]:
@@ -34,12 +36,16 @@ def energy_section(result: Result) -> list[Markup]:
 
 
 def _by_module(found: Mapping[str, Any]) -> Markup:
-    rows = []
-    for name, one in {**found["modules"], "all modules": found}.items():
-        powers = (one.get(key) for key in ("mean_power_w", "max_power_w"))
-        watts = ["–" if watts is None else power(watts) for watts in powers]
-        rows.append([plain(name), *(energy(one[key]) for key in PARTS), *watts])
-    return table("Energy by module", ["module", *PARTS.values(), "mean power", "peak"], rows)
+    modules = {**found["modules"], "all modules": found}
+    energies = {name: [one[key] for key in PARTS] for name, one in modules.items()}
+    powers = {name: [one.get(key) for key in POWERS] for name, one in modules.items()}
+    joules, watts = energy_unit(*energies.values()), power_unit(*powers.values())
+    rows = [
+        [plain(name), *map(joules.written, energies[name]), *map(watts.written, powers[name])]
+        for name in modules
+    ]
+    header = [*map(joules.headed, PARTS.values()), *map(watts.headed, POWERS.values())]
+    return table("Energy by module", ["module", *header], rows)
 
 
 def _figures(model: Mapping[str, Any]) -> Markup:

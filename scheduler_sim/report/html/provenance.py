@@ -49,11 +49,11 @@ def of_run(result: Result) -> Child:
 def of_study(study: Mapping[str, Any]) -> Child:
     """Tell the provenance of a study from ``study.json``."""
     keys = study.get("keys") or {}
-    facts = {
-        "version": plain(study.get("version", "not known")),
-        "seeds": _seeds(study.get("seeds") or keys.get("seeds") or []),
-        "baseline": whole(listing(f"{k} {v}" for k, v in (keys.get("baseline") or {}).items())) or "none",
-    }
+    facts = {"version": plain(study.get("version", "not known"))}
+    if not keys.get("search"):  # which chooses its seeds, and has no baseline
+        facts["seeds"] = _seeds(study.get("seeds") or keys.get("seeds") or [])
+        baseline = (keys.get("baseline") or {}).items()
+        facts["baseline"] = whole(listing(f"{k} {v}" for k, v in baseline)) or "none"
     trim = keys.get("trim") or {}
     if any(trim.values()):
         facts["left out of the span"] = (

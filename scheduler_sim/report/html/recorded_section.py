@@ -16,7 +16,8 @@ from scheduler_sim.metrics.agreement.waits import (
     waits_of,
     within,
 )
-from scheduler_sim.report.agreement_words import apart, correlation, difference, slice_word
+from scheduler_sim.report.agreement_words import correlation, difference, slice_word
+from scheduler_sim.report.column_unit import span_unit
 from scheduler_sim.report.html.markup import Markup, scrolling, section, table, tag
 from scheduler_sim.report.wording import count, listing, percent, plain, span_text
 
@@ -73,24 +74,34 @@ def _words(result: Result, waits: Waits) -> str:
 
 def _waits(waits: Waits) -> Markup:
     sides = {"recorded": waits.recorded, "simulated": waits.simulated}
-    rows = [[name, *map(span_text, spread(values).values())] for name, values in sides.items()]
-    return table("Waits, recorded and simulated", ["wait", "mean", "median", "90 % below"], rows)
+    spreads = {name: list(spread(values).values()) for name, values in sides.items()}
+    unit = span_unit(*spreads.values())
+    rows = [[name, *map(unit.written, values)] for name, values in spreads.items()]
+    header = map(unit.headed, ["mean", "median", "90 % below"])
+    return table("Waits, recorded and simulated", ["wait", *header], rows)
 
 
 def _slices(result: Result, waits: Waits, by: str) -> Markup:
     found, word = sliced(result, waits, by), slice_word(result, by)
     found = found if by == "size" else found.nlargest(MOST_PARTITIONS, "components")
+    wait, apart = span_unit(found["recorded"], found["simulated"]), span_unit(found["difference"])
     rows = [
         [
             plain(name),
             f"{int(row['components']):,}",
-            span_text(row["recorded"]),
-            span_text(row["simulated"]),
-            apart(row["difference"]),
+            wait.written(row["recorded"]),
+            wait.written(row["simulated"]),
+            apart.signed(row["difference"]),
         ]
         for name, row in found.iterrows()
     ]
-    header = [word, "components", "recorded", "simulated", "difference"]
+    header = [
+        word,
+        "components",
+        wait.headed("recorded"),
+        wait.headed("simulated"),
+        apart.headed("difference"),
+    ]
     return table(f"Mean waits by {'size' if by == 'size' else word}", header, rows)
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from scheduler_sim.arrays import Ints
+from scheduler_sim.report.by_class import ways
 from scheduler_sim.report.energy_words import WATTS
 from scheduler_sim.report.explain import explain
 from scheduler_sim.report.explain_text import text_of
@@ -52,10 +53,12 @@ def _components(result: Result) -> Columns:
     def since(column: str) -> Ints:
         return np.where(ints(table, column) == NEVER, NEVER, ints(table, column) - submit)
 
+    partition = {"partition": words(table["partition"])} if "partition" in ways(result) else {}
     return {
         "id": numbers(ints(table, "component_id")),
         "job": numbers(ints(table, "modular_job_id")),
         **{name: words(table[name]) for name in ("name", "user", "app", "state")},
+        **partition,
         "module": _modules(result),
         "nodes": ints(table, "nodes"),
         "submit": Growing(submit - origin(result)),

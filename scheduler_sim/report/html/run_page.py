@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from scheduler_sim.metrics.sharing import STRANDED, USED
 from scheduler_sim.metrics.slices import sliced
+from scheduler_sim.metrics.table import shown_in
+from scheduler_sim.report.column_unit import span_unit
 from scheduler_sim.report.energy_words import power as watts
 from scheduler_sim.report.html.class_section import class_section, classes, drawn
 from scheduler_sim.report.html.energy_section import energy_section
@@ -24,7 +26,7 @@ from scheduler_sim.report.html.run_data import (
     reserved_in_words,
     stories,
 )
-from scheduler_sim.report.measures import in_full, summaries
+from scheduler_sim.report.measures import in_full, metric_words, statistic_of, unit_of
 from scheduler_sim.report.model_words import TITLE, unmatched_lines
 from scheduler_sim.report.module_use import (
     SAID,
@@ -159,7 +161,17 @@ def _counts(result: Result) -> Markup:
 
 def _waits(result: Result) -> Markup:
     header = ["measure", *(COLUMNS[one] for one in SPREAD)]
-    return table("Waits of the components that ran", header, summaries(result.metrics, "report"))
+    rows = [_spread(result.metrics, name) for name in shown_in("report")]
+    return table("Waits of the components that ran", header, rows)
+
+
+def _spread(metrics: Mapping[str, Any], name: str) -> list[str]:
+    """Return the row of a measure, whose unit stands beside its name."""
+    values = [statistic_of(metrics, name, one) for one in SPREAD]
+    unit = unit_of(name, [value for value in values if value is not None])
+    if unit is None:
+        return [metric_words(name), *(in_full(value, name) for value in values)]
+    return [unit.headed(metric_words(name)), *map(unit.written, values)]
 
 
 def _modules(result: Result) -> Child:
@@ -182,12 +194,15 @@ def _slices(result: Result) -> Iterator[Markup]:
     """Yield waits by GPUs, where components ask for some."""
     if "gpus" not in result.components or not (result.components["gpus"] > 0).any():
         return
-    keys = ("wait_time_mean", "wait_time_p99", "bounded_slowdown_mean")
+    waits, slowdown = ["wait_time_mean", "wait_time_p99"], "bounded_slowdown_mean"
+    found = sliced(result.components, "gpus")
+    unit = span_unit(*(found[key] for key in waits))
     rows = [
-        [str(name), f"{int(row['jobs']):,}", *(in_full(row[key], key) for key in keys)]
-        for name, row in sliced(result.components, "gpus").iterrows()
+        [str(name), f"{int(row['jobs']):,}", *map(unit.written, row[waits]), in_full(row[slowdown], slowdown)]
+        for name, row in found.iterrows()
     ]
-    header = ["GPUs", "components", "mean wait", "99 % waited less", "mean bounded slowdown"]
+    header = ["GPUs", "components", *map(unit.headed, ("mean wait", "99 % waited less"))]
+    header.append("mean bounded slowdown")
     yield table("Waits by GPUs", header, rows)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,17 +10,19 @@ from typing import Any
 import pandas as pd
 
 from scheduler_sim.errors import InputError
+from scheduler_sim.report.column_unit import ColumnUnit
 from scheduler_sim.report.html.markup import Child, chart, pairs, section, table, tag
 from scheduler_sim.report.html.page import Page
 from scheduler_sim.report.html.provenance import of_study, whole
 from scheduler_sim.report.html.study_page import MOST_ROWS, SEED, parquet
-from scheduler_sim.report.measures import is_span, metric_words, written
+from scheduler_sim.report.measures import column_of, is_span, metric_words, unit_of, written
 from scheduler_sim.report.wording import count, listing, plain
 from scheduler_sim.result.store import read_document
 
 SCRIPTS = ("data.js", "words.js", "tables.js", "charts.js", "mixes.js", "search.js")
 STATES = {"winner": "the best found", "left": "may be best", "dropped": "worse", "infeasible": "rejects jobs"}
 COST = "cost"
+ABOVE = {"above": "above the best", "above_low": "at least", "above_high": "at most"}
 MOST_DRAWN = 15
 """Candidates of the chart of one metric; the table has more."""
 
@@ -82,6 +84,11 @@ class Searched:
     def confidence(self) -> str:
         """The confidence asked for, in words."""
         return f"{self.keys['confidence']:g} %"
+
+    @property
+    def unit_above(self) -> ColumnUnit | None:
+        """The unit of what candidates that are left are above the best one, in the chart and their table."""
+        return unit_of(self.metrics[0], *(self.left[name] for name in ABOVE))
 
     @property
     def loss(self) -> float:
@@ -150,9 +157,11 @@ def _label(found: Searched, row: Any, among: pd.DataFrame) -> str:
 
 def _above(found: Searched, row: Any) -> str:
     """Write by how much a candidate is above the best found, and of that one its own value."""
-    metric = found.metrics[0]
+    metric, unit = found.metrics[0], found.unit_above
     if row["state"] == "winner":
         return written(row[metric], metric)
+    if unit is not None:
+        return f"{unit.signed(row['above'])} {unit.name}"
     return f"{'' if row['above'] < 0 else '+'}{written(row['above'], metric)}"
 
 
@@ -196,8 +205,9 @@ def _drawn(found: Searched) -> dict[str, Any]:
         return {"kind": "front", "axes": names, "spans": [*map(is_span, found.metrics)], "points": points}
     drawn = found.compared.head(MOST_DRAWN)
     rows = drawn.dropna(subset=["above", "above_low", "above_high"])
-    metric = found.metrics[0]
-    size, unit = _unit(float(rows["above_high"].max())) if is_span(metric) else (1.0, "")
+    unit = found.unit_above
+    size = 1.0 if unit is None else unit.size
+    words = f"{metric_words(found.metrics[0])} above the best found"
     rows_drawn = [
         {
             "name": _label(found, row, drawn),
@@ -211,16 +221,9 @@ def _drawn(found: Searched) -> dict[str, Any]:
     ]
     return {
         "kind": "above",
-        "axes": [f"{metric_words(metric)}{unit and f' [{unit}]'} above the best found"],
+        "axes": [words if unit is None else unit.headed(words)],
         "rows": rows_drawn,
     }
-
-
-def _unit(most: float) -> tuple[float, str]:
-    """Return the unit of an axis of spans of time up to ``most``, in s and by its name."""
-    return next(
-        ((size, unit) for size, unit in ((3600.0, "h"), (60.0, "min")) if most >= 2 * size), (1.0, "s")
-    )
 
 
 def _best(found: Searched) -> Child:
@@ -236,39 +239,34 @@ def _all(found: Searched) -> Child:
 
 
 def _table(found: Searched, shown: pd.DataFrame, caption: str) -> Child:
+    columns = _columns(found, shown)
     rows: list[Sequence[Child]] = []
     keys: list[Sequence[Any]] = []
-    metrics = [*found.metrics, *([] if COST in found.metrics else [COST])]
-    above = ["above", "above_low", "above_high"] if len(found.metrics) == 1 else []
     for row in shown.head(MOST_ROWS).to_dict("records"):
-        names = [plain(row[name]) for name in found.factors]
         state = "on the front" if row.get("front") else STATES[row["state"]]
-        values = [_value(row[name], name) for name in metrics]
-        rows.append(
-            [
-                *names,
-                state,
-                *values,
-                f"{row['seeds']:,}",
-                *(_value(row[name], found.metrics[0]) for name in above),
-            ]
-        )
-        keys.append(
-            [*names, state, *(row[name] for name in metrics), row["seeds"], *(row[name] for name in above)]
-        )
+        words = [*(plain(row[name]) for name in found.factors), state]
+        rows.append([*words, *(write(row[name]) for _, name, write in columns)])
+        keys.append([*words, *(row[name] for _, name, _ in columns)])
     header = ["mix", *(name.rpartition(".")[2] for name in found.factors[1:]), "state"]
-    header += [
-        *map(metric_words, metrics),
-        "seeds",
-        *(["above the best", "at least", "at most"] if above else []),
-    ]
+    header += [title for title, _, _ in columns]
     return table(caption, header, rows, text=len(found.factors) + 1, keys=keys)
 
 
-def _value(value: Any, name: str) -> str:
-    if pd.isna(value):
-        return "–"
-    return f"{value:,.6g}" if name == COST else written(float(value), name)
+def _columns(found: Searched, shown: pd.DataFrame) -> list[tuple[str, str, Callable[[float], str]]]:
+    """Return the columns of numbers: the title of each, its name in the table, and how it is written."""
+    columns: list[tuple[str, str, Callable[[float], str]]] = []
+    for name in found.metrics:
+        title, write = column_of(metric_words(name), name, shown[name])
+        columns.append((title, name, write))
+    if COST not in found.metrics:
+        columns.append((metric_words(COST), COST, "{:,.6g}".format))
+    columns.append(("seeds", "seeds", "{:,}".format))
+    if len(found.metrics) == 1:
+        values = [shown[name] for name in ABOVE]
+        for name, words in ABOVE.items():
+            title, write = column_of(words, found.metrics[0], *values)
+            columns.append((title, name, write))
+    return columns
 
 
 def _searched(found: Searched) -> Child:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from scheduler_sim.report.html.forest import forests
 from scheduler_sim.report.html.markup import Child, pairs, section, table, tag
 from scheduler_sim.report.html.page import Page
 from scheduler_sim.report.html.provenance import of_study, whole
-from scheduler_sim.report.measures import OF_BLOCKS, metric_words, untrimmed, written
+from scheduler_sim.report.measures import OF_BLOCKS, column_of, metric_words, untrimmed
 from scheduler_sim.report.model_words import unmatched_in_runs
 from scheduler_sim.report.wording import count, listing, plain
 from scheduler_sim.result.store import read_document
@@ -242,12 +242,17 @@ def _some(names: Sequence[object]) -> str:
 
 def _comparison(study: Conducted, comparison: pd.DataFrame, caption: str) -> Child:
     treatment, cells = _treatment(comparison), _cells(comparison)
+    columns = {
+        metric: column_of(study.words(str(metric)), str(metric), own["mean"], own["mean_baseline"])
+        for metric, own in comparison.groupby("metric")
+    }
     rows, keys = [], []
     for _, row in comparison.head(MOST_ROWS).iterrows():
-        words = [*(plain(row[name]) for name in [treatment, *cells]), study.words(row["metric"])]
+        measure, write = columns[row["metric"]]
+        words = [*(plain(row[name]) for name in [treatment, *cells]), measure]
         words.append("; ".join(plain_verdict(row[key]) for key in ("verdict", "note") if _said(row[key])))
         numbers = [row[key] for key in ("change", "change_low", "mean", "mean_baseline", "pairs", "p_holm")]
-        rows.append([*words, *_shown(row)])
+        rows.append([*words, *_shown(row, write)])
         keys.append([*words, *map(float, numbers)])
     confidence = listing(dict.fromkeys(f"{100 * float(c):g} %" for c in comparison["confidence"]))
     header = [
@@ -270,15 +275,13 @@ def _said(text: object) -> bool:
     return isinstance(text, str) and text != ""
 
 
-def _shown(row: Any) -> list[str]:
-    """Write the numbers of a comparison."""
+def _shown(row: Any, write: Callable[[float], str]) -> list[str]:
+    """Write the numbers of a comparison, its means by ``write``."""
     numbers = {
         "change": f"{_percent(row['change'])} %",
         "change_low": f"{_percent(row['change_low'])} to {_percent(row['change_high'])} %",
-        "mean": written(row["mean"], row["metric"]) if pd.notna(row["mean"]) else "",
-        "mean_baseline": written(row["mean_baseline"], row["metric"])
-        if pd.notna(row["mean_baseline"])
-        else "",
+        "mean": write(row["mean"]),
+        "mean_baseline": write(row["mean_baseline"]),
         "pairs": f"{row['pairs']:,.0f}",
         "p_holm": f"{row['p_holm']:.2g}",
     }
@@ -295,14 +298,19 @@ def _means(study: Conducted) -> Child:
         return tag("p", "No run has finished.")
     grouped = study.finished.groupby(study.factors, sort=False, observed=True)[study.metrics]
     means = grouped.mean().assign(runs=grouped.size()).reset_index()
+    columns = {name: column_of(study.words(name), name, means[name]) for name in study.metrics}
     rows: list[Sequence[Child]] = []
     keys: list[Sequence[Any]] = []
     for row in means.head(MOST_ROWS).to_dict("records"):
         names = [plain(row[name]) for name in study.factors]
-        shown = ["–" if pd.isna(row[name]) else written(row[name], str(name)) for name in study.metrics]
+        shown = [write(row[name]) for name, (_, write) in columns.items()]
         rows.append([*names, f"{row['runs']:,}", *shown])
         keys.append([*names, row["runs"], *(row[name] for name in study.metrics)])
-    header = [*(_short(study, name) for name in study.factors), "runs", *map(study.words, study.metrics)]
+    header = [
+        *(_short(study, name) for name in study.factors),
+        "runs",
+        *(title for title, _ in columns.values()),
+    ]
     caption = "Means over the runs of each combination; of each run all jobs count;"
     caption += " see what was found for how certain differences are"
     return [table(caption, header, rows, text=len(study.factors), keys=keys), _more(means, "mean")]

@@ -140,9 +140,11 @@ function narrow() {
   return document.querySelector("main").clientWidth < 600;
 }
 
-// Call the rows of a chart by their names, the first one on top; cut short where the screen is narrow.
-function namedRows(plot, names) {
-  const cut = (name) => (narrow() && name.length > 18 ? `${name.slice(0, 17)}…` : name);
+const LONGEST_NAME = 18;  // signs, where the screen is narrow
+
+// Call the rows of a chart by their names, the first one on top; where the screen is narrow, by shorter ones.
+function namedRows(plot, names, shorter = (name) => `${name.slice(0, LONGEST_NAME - 1)}…`) {
+  const cut = (name) => (narrow() && name.length > LONGEST_NAME ? shorter(name) : name);
   write(plot.yaxes[0], () => names.map((_, row) => names.length - row), (tick) => cut(names[names.length - tick]));
   plot.ygrids[0].grid_line_color = null;
 }
@@ -153,8 +155,8 @@ const SPAN_MARKS = [[1, "1 s"], [10, "10 s"], [60, "1 min"], [600, "10 min"], [3
 
 // Mark a logarithmic axis at [value, text] pairs: 1 first, then one of each unit, then all that stand 60 pixels apart.
 function marked(plot, marks) {
-  const low = Math.log(plot.x_range.start), high = Math.log(plot.x_range.end);
   const kept = () => {
+    const low = Math.log(plot.x_range.start), high = Math.log(plot.x_range.end);
     const place = (mark) => ((Math.log(mark) - low) / (high - low)) * (plot.place.clientWidth - 90);
     const far = [], rank = ([mark, text]) => (mark === 1 ? 0 : /^1 [a-z]/.test(text) ? 1 : 2);
     for (const [mark] of [...marks].sort((a, b) => rank(a) - rank(b))) {

@@ -6,6 +6,12 @@ const KINDS = {
   open: { colour: "#555555", marker: "diamond", text: "no certain difference" },
 };
 
+// What tells rows apart stands last: numbers go without the names of their factors, and the beginning is cut.
+function lastKept(name) {
+  const short = name.replace(/\S+ (?=[-+.\de]+( ·|$))/g, "");
+  return short.length > LONGEST_NAME ? `…${short.slice(1 - LONGEST_NAME)}` : short;
+}
+
 function forest({ place, against, ends, marks, rows }) {
   if (rows.length === 0) return;
   const height = (row) => rows.length - row;  // the first row on top
@@ -15,7 +21,7 @@ function forest({ place, against, ends, marks, rows }) {
   });
   marked(plot, marks);
   plot.xaxes[0].axis_label = `compared with ${against}`;
-  namedRows(plot, rows.map(({ name }) => name));
+  namedRows(plot, rows.map(({ name }) => name), lastKept);
   plot.segment([1], [0], [1], [rows.length + 1], { line_color: "black" });
   for (const [kind, { colour, marker }] of Object.entries(KINDS)) {
     const own = rows.map((row, i) => [row, height(i)]).filter(([row]) => row.kind === kind);

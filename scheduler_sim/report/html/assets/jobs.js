@@ -11,10 +11,12 @@ class JobTable {
     this.sizes = { names: sizeNames(jobs), code: Uint8Array.from(jobs.nodes, sizeClass) };
     this.columns = {
       component: (row) => at(jobs.id, row), name: (row) => at(jobs.name, row), user: (row) => at(jobs.user, row),
-      app: (row) => at(jobs.app, row), module: (row) => at(jobs.module, row), state: (row) => at(jobs.state, row),
+      app: (row) => at(jobs.app, row), partition: (row) => at(jobs.partition, row), module: (row) => at(jobs.module, row),
+      state: (row) => at(jobs.state, row),
       nodes: (row) => jobs.nodes[row], submitted: (row) => jobs.submit[row], waited: (row) => jobs.wait[row],
       ran: (row) => (jobs.wait[row] < 0 ? -1 : jobs.stay[row] - jobs.wait[row]),
     };
+    if (!jobs.partition) delete this.columns.partition;  // there are not several
     for (const name of ["name", "user", "app"]) {  // what no job states has no column
       if (!this.rows.some((row) => known(this.columns[name](row)))) delete this.columns[name];
     }
@@ -25,7 +27,7 @@ class JobTable {
     place.append(
       make("div", { class: "controls", role: "group", "aria-label": "Filter the jobs" }, ...this.filterFields()),
       make("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Table of all jobs" },
-        make("table", {}, make("caption", {}, "Choose a component to read why it waited. Most jobs have one component."), this.head(), this.body)),
+        make("table", {}, make("caption", {}, make("span", {}, "Choose a component to read why it waited. Most jobs have one component.")), this.head(), this.body)),
       make("div", { class: "controls" }, this.previous, this.next, this.told),
     );
     this.apply();
@@ -33,8 +35,9 @@ class JobTable {
 
   head() {
     const numbers = ["nodes", "submitted", "waited", "ran"];
+    const units = { submitted: dated() ? "UTC" : "after the first", waited: "h:mm:ss", ran: "h:mm:ss" };
     const cells = Object.entries(this.columns).map(([name, value]) => {
-      const cell = make("th", { scope: "col", class: numbers.includes(name) ? "number" : null }, name);
+      const cell = make("th", { scope: "col", class: numbers.includes(name) ? "number" : null }, name in units ? `${name} [${units[name]}]` : name);
       cell.sort = (ascending) => this.sort(value, ascending);
       return cell;
     });
@@ -50,7 +53,7 @@ class JobTable {
       this.apply();
     }, 150));
     const size = choice("nodes", [["", "all"], ...this.sizes.names.map((name, i) => [i, name])], (value) => this.filter("size", value));
-    return [labelled("contains", field), ...["user", "app", "module", "state"].filter((name) => name in this.columns).map((name) => this.byWord(name)), size];
+    return [labelled("contains", field), ...["user", "app", "partition", "module", "state"].filter((name) => name in this.columns).map((name) => this.byWord(name)), size];
   }
 
   // A choice among the words of a column, the most frequent ones if there are too many.
@@ -112,8 +115,8 @@ class JobTable {
     const cells = Object.entries(this.columns).map(([name, value]) => {
       if (name === "component") return make("th", { scope: "row" }, button(String(value(row)), show, { class: "link" }));
       if (name === "nodes") return make("td", { class: "number" }, grouped(value(row)));
-      if (name === "submitted") return make("td", { class: "number" }, clock(value(row)));
-      if (name === "waited" || name === "ran") return make("td", { class: "number" }, value(row) < 0 ? "–" : duration(value(row)));
+      if (name === "submitted") return make("td", { class: "number" }, dated() ? calendar(value(row)).replace(" UTC", "") : clock(value(row)));
+      if (name === "waited" || name === "ran") return make("td", { class: "number" }, value(row) < 0 ? "–" : hours(value(row)));
       return make("td", {}, known(value(row)) ? value(row) : "–");
     });
     return make("tr", {}, ...cells);

@@ -1,5 +1,8 @@
 // Waits and utilization of parts of the workload: bars of node time, and beside them the waits.
 
+const SHORTEST = 0.8;  // s, where the axis of waits begins
+const LETTERS = 95;  // pixels that the words beside a mark take
+
 function parts({ place, rows }) {
   const height = 66 + 24 * rows.length;
   const names = rows.map(({ name }) => name);
@@ -22,12 +25,16 @@ function parts({ place, rows }) {
 
   const ran = rows.map((row, i) => [row, level(i)]).filter(([{ wait }]) => wait !== null);
   const longest = ran.reduce((high, [{ wait }]) => Math.max(high, ...wait), 60);
-  const end = longest ** 1.35;  // room for the words
   const waits = figure(`#${place}-waits`, {
-    height, y_range: levels(), x_axis_type: "log", x_range: new Bokeh.Range1d({ start: 0.8, end }),
+    height, y_range: levels(), x_axis_type: "log", x_range: new Bokeh.Range1d({ start: SHORTEST, end: longest }),
   });
+  waits.fit = () => {  // room for the words beside the longest
+    const share = LETTERS / Math.max(waits.place.clientWidth - 90, 2 * LETTERS);
+    waits.x_range.end = SHORTEST * (longest / SHORTEST) ** (1 / (1 - share));
+  };
+  waits.fit();
   namedRows(waits, names);
-  marked(waits, SPAN_MARKS.filter(([mark]) => mark <= end));
+  marked(waits, SPAN_MARKS.filter(([mark]) => mark <= longest));
   waits.xaxes[0].axis_label = "wait";
   const seen = (wait) => Math.max(wait, 1);
   const at = ran.map(([, level]) => level);

@@ -16,9 +16,10 @@ function title(jobs, row) {
 // What hovering tells.
 function briefly(jobs, row) {
   const lines = [title(jobs, row), `${count(jobs.nodes[row], "node")} of ${at(jobs.module, row)}, ${at(jobs.state, row)}`];
-  lines.push(`submitted ${clock(jobs.submit[row])}`);
+  const when = (seconds) => (calendar(seconds) ? `${calendar(seconds)} (${clock(seconds)})` : clock(seconds));
+  lines.push(`submitted ${when(jobs.submit[row])}`);
   if (jobs.wait[row] >= 0) {
-    lines.push(`waited ${duration(jobs.wait[row])}`, `started ${clock(jobs.submit[row] + jobs.wait[row])}`);
+    lines.push(`waited ${duration(jobs.wait[row])}`, `started ${when(jobs.submit[row] + jobs.wait[row])}`);
     lines.push(`ran ${duration(jobs.stay[row] - jobs.wait[row])}`);
   }
   return lines.join("\n");

@@ -37,3 +37,8 @@ function sortableTables() {
     });
   }
 }
+
+// What has been scrolled says so: its first column then shows that others lie below it.
+document.addEventListener("scroll", ({ target }) => {
+  if (target.matches?.(".scroll")) target.classList.toggle("scrolled", target.scrollLeft > 0);
+}, true);

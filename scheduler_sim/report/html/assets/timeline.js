@@ -51,14 +51,15 @@ function resourceOf(columns, module, kind) {
 // One chart over time: `value()` gives the steps to draw, `top()` how much there is, where that is known; `out()` what to
 // hatch from there down, which is called `outLabel`. The y axis ends at the most that is shown.
 function timeline(place, time, { value, top, out, colour, label, outLabel }) {
-  const band = new Bokeh.ColumnDataSource({ data: { left: [], right: [], low: [], high: [], mean: [] } });
+  const band = new Bokeh.ColumnDataSource({ data: { x: [], low: [], high: [], mean: [] } });
   const line = new Bokeh.ColumnDataSource({ data: { x: [], y: [] } });
   const held = new Bokeh.ColumnDataSource({ data: { left: [], right: [], low: [], high: [] } });
   const plot = time.figure(place, { height: 170, y_axis_label: label, y_range: new Bokeh.Range1d({ start: 0, end: 1 }) });
   const sides = { left: { field: "left" }, right: { field: "right" } };
   const between = { ...sides, bottom: { field: "low" }, top: { field: "high" }, line_color: null };
-  plot.quad({ ...between, bottom: 0, top: { field: "mean" }, source: band, fill_color: colour, fill_alpha: 0.35 });
-  plot.quad({ ...between, source: band, fill_color: colour, fill_alpha: 0.25 });
+  const area = { x: { field: "x" }, source: band, fill_color: colour };  // one shape: side by side, see-through ones have dark seams
+  plot.varea({ ...area, y1: 0, y2: { field: "mean" }, fill_alpha: 0.35 });
+  plot.varea({ ...area, y1: { field: "low" }, y2: { field: "high" }, fill_alpha: 0.25 });
   plot.step({ x: { field: "x" }, y: { field: "y" }, mode: "after", source: line, line_color: colour, line_width: 1.5 });
   plot.quad({ ...between, source: held, fill_color: "#d9d9d9", hatch_pattern: "right_diagonal_line", hatch_color: "#555555" });
   let shown, down;
@@ -71,9 +72,9 @@ function timeline(place, time, { value, top, out, colour, label, outLabel }) {
     const full = top ? `${label} of ${grouped(top())}` : label;
     plot.yaxes[0].axis_label = full.length <= LONGEST_LABEL ? full : label;
     const ms = shown.edges.map((edge) => edge * 1000);
-    const places = { left: ms.slice(0, -1), right: ms.slice(1) };
     const lost = down.edges.map((edge) => edge * 1000);
-    band.data = { ...places, low: shown.low, high: shown.high, mean: shown.mean };
+    const twice = (values) => values.flatMap((value) => [value, value]);
+    band.data = { x: twice(ms).slice(1, -1), low: twice(shown.low), high: twice(shown.high), mean: twice(shown.mean) };
     line.data = { x: ms, y: [...shown.mean, shown.mean.at(-1)] };
     const some = (values) => values.filter((_, i) => down.mean[i] > 0);
     const left = some(lost.slice(0, -1));

@@ -15,6 +15,12 @@ function duration(seconds) {
   return Math.abs(size) < DAY ? clock(size).replace("0d ", "").replace(/^(-?)0(\d:)/, "$1$2") : clock(size);
 }
 
+// A span of time as a column has it, every row alike: hours, minutes and seconds.
+function hours(seconds) {
+  const part = (number) => String(Math.floor(number) % 60).padStart(2, "0");
+  return `${Math.floor(seconds / 3600).toLocaleString("en-US")}:${part(seconds / 60)}:${part(seconds)}`;
+}
+
 function grouped(number) {
   return number.toLocaleString("en-US", { maximumFractionDigits: 2 });
 }
