@@ -18,7 +18,7 @@ import tempfile
 from collections.abc import Callable, Collection
 from pathlib import Path
 
-#: Columns of sacct, sacctmgr, squeue and sshare, and keys of scontrol and slurm.conf, that hold names; small letters.
+#: Columns of sacct, sacctmgr, squeue, sshare, and keys of scontrol and slurm.conf, with names; small letters.
 KINDS = {
     **dict.fromkeys(("user", "uid", "users"), "user"),
     **dict.fromkeys(("account", "parentname", "accounts", "defacct", "defaultaccount"), "account"),
