@@ -100,7 +100,7 @@ def processors_of(jobs: Workload, system: System) -> Floats:
 
 def _mean_processors(system: System, partition: str) -> float:
     sets = [one for one, _ in system.sets_of(partition)]
-    return sum(one.nodes * max(int(one.cores_per_node), 1) for one in sets) / sum(one.nodes for one in sets)
+    return sum(one.nodes * one.processors for one in sets) / sum(one.nodes for one in sets)
 
 
 def _left(seconds: Ints, half_life: float) -> Floats:

@@ -48,6 +48,11 @@ class NodeSet:
         return round(self.memory_gb * KB_PER_GB)
 
     @property
+    def processors(self) -> int:
+        """Processors of a node, one where nothing is said: Slurm's own default."""
+        return max(int(self.cores_per_node), 1)
+
+    @property
     def gpus(self) -> float:
         """GPUs of a node: those that are counted, else those of all types."""
         return self.gpus_per_node or gpus_in(self.gres)

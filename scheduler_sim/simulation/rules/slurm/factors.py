@@ -97,5 +97,5 @@ def _columns(amounts: dict[str, np.ndarray], names: Iterable[str], rows: int) ->
 
 
 def _cpus(sets: Iterable[NodeSet]) -> int:
-    """Processors of node sets; a node has one where nothing is said, Slurm's own default."""
-    return sum(one.nodes * max(int(one.cores_per_node), 1) for one in sets)
+    """Processors of node sets."""
+    return sum(one.nodes * one.processors for one in sets)

@@ -267,7 +267,7 @@ class ResourceLimits(Numbers):
         found = []
         for name in self._standings.resources:
             if name in ("cpu", "billing"):
-                found.append(max(int(one.cores_per_node), 1))
+                found.append(one.processors)
             else:
                 found.append(has_gres.get(name.removeprefix("gres/"), 0))
         return found
