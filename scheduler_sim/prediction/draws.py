@@ -25,6 +25,9 @@ from scheduler_sim.workload.table import Workload
 LATER = np.iinfo(np.int64).max
 """The start of a job that did not start before the horizon."""
 
+LOOKS = (1 / 16, 1 / 8, 1 / 4, 1 / 2, 1)
+"""At these parts of the horizon a draw is over if all jobs of the state have started."""
+
 NOBODY = np.zeros(0, dtype=np.int64)
 
 ASKED = (
@@ -92,8 +95,15 @@ class Case:
 
     def simulated(self, run: Ints, rows: Ints, submit: Ints, until: int | None) -> Ints:
         """Return when the state's jobs start, with these run times and these jobs of the history to come."""
-        result = self.simulation(run, rows, submit).run(until)
-        starts = result.components["start_time"].to_numpy()[: len(self.state.start)]
+        simulation, count = self.simulation(run, rows, submit), len(self.state.start)
+        if until is None:
+            simulation.run()
+        else:
+            for part in LOOKS:  # what comes after the last of these starts does not matter
+                simulation.env.run(until=self.state.at + int(part * (until - self.state.at)))
+                if (simulation.starts()[:count] >= 0).all():
+                    break
+        starts = simulation.starts()[:count]
         return np.where(starts < 0, LATER, starts)
 
     def simulation(self, run: Ints, rows: Ints, submit: Ints) -> Simulation:

@@ -13,6 +13,7 @@ import numpy as np
 import simpy
 from simpy.events import EventPriority
 
+from scheduler_sim.arrays import Ints
 from scheduler_sim.engine.core import loop as drive
 from scheduler_sim.engine.core import state as slot
 from scheduler_sim.engine.core.jit import is_compiled
@@ -272,6 +273,12 @@ class Simulation(Branching):
         while not self._is_over() and self.env.peek() < float("inf"):
             self.env.step()
         return self.result()
+
+    def starts(self) -> Ints:
+        """Return when each component of the trace started, int64[components], s; -1 = it has not yet."""
+        back = self._placements.file_order
+        found: Ints = np.array(self._core.jobs["start"][: len(self._placements.rows)])
+        return found if back is None else found[back]
 
     def result(self) -> Result:
         """Return the result so far.
