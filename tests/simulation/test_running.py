@@ -273,6 +273,15 @@ def test_a_result_before_anything_has_happened():
     assert fates(sim.run(until=0)) == {1: (-1, -1, NEVER)}
 
 
+def test_starts_so_far_stand_in_the_order_of_the_trace():
+    """The second of the trace is submitted first."""
+    sim = simulation(2, (3, 2, 10), (0, 2, 10), (5, 1, 5), policy="fcfs")
+    assert sim.starts().tolist() == [-1, -1, -1]
+    sim.env.run(until=10)
+    assert sim.starts().tolist() == [-1, 0, -1]
+    assert sim.run().components["start_time"].tolist() == sim.starts().tolist() == [10, 0, 20]
+
+
 def test_a_run_until_an_instant_lets_processes_act_until_then():
     """Also after the last component has ended, as more may be submitted later."""
     sim = simulation(2, (0, 2, 10))
