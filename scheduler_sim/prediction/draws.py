@@ -26,7 +26,10 @@ LATER = np.iinfo(np.int64).max
 """The start of a job that did not start before the horizon."""
 
 LOOKS = (1 / 16, 1 / 8, 1 / 4, 1 / 2, 1)
-"""At these parts of the horizon a draw is over if all jobs of the state have started."""
+"""At these parts of the horizon a draw is over if all jobs of the state have started.
+
+Of a job that gives way to others later, the start that is seen first counts.
+"""
 
 NOBODY = np.zeros(0, dtype=np.int64)
 
@@ -95,15 +98,17 @@ class Case:
 
     def simulated(self, run: Ints, rows: Ints, submit: Ints, until: int | None) -> Ints:
         """Return when the state's jobs start, with these run times and these jobs of the history to come."""
-        simulation, count = self.simulation(run, rows, submit), len(self.state.start)
+        simulation, at, count = self.simulation(run, rows, submit), self.state.at, len(self.state.start)
+        looks = [at + 1] + ([] if until is None else [at + int(part * (until - at)) for part in LOOKS])
+        starts = np.full(count, -1)
+        for look in looks:  # what comes after the last of these starts does not matter
+            simulation.env.run(until=look)
+            starts = np.where(starts < 0, simulation.starts()[:count], starts)
+            if (starts >= 0).all():
+                break
         if until is None:
             simulation.run()
-        else:
-            for part in LOOKS:  # what comes after the last of these starts does not matter
-                simulation.env.run(until=self.state.at + int(part * (until - self.state.at)))
-                if (simulation.starts()[:count] >= 0).all():
-                    break
-        starts = simulation.starts()[:count]
+            starts = np.where(starts < 0, simulation.starts()[:count], starts)
         return np.where(starts < 0, LATER, starts)
 
     def simulation(self, run: Ints, rows: Ints, submit: Ints) -> Simulation:

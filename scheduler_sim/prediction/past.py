@@ -8,16 +8,22 @@ import numpy as np
 import pandas as pd
 
 from scheduler_sim.arrays import Floats, Ints
+from scheduler_sim.engine.rules.slurm.priority.fair_share import reset_times
 from scheduler_sim.placement.table import expand
 from scheduler_sim.policy.policy import Policy
 from scheduler_sim.policy.shares import with_usage
 from scheduler_sim.prediction.history import History
 from scheduler_sim.prediction.state import NO_LIMIT, State
 from scheduler_sim.system.system import System
+from scheduler_sim.units import DAY
 from scheduler_sim.workload.table import Workload
 
 AGES = "ACCRUE_ALWAYS"
 """In draws jobs are held until the instant, but have waited since they were submitted."""
+
+LONG_AGO = -(1 << 62)
+LEAST = 2.0**-900
+"""As little is left of usage at the least: what it was stays a finite number."""
 
 Used = Mapping[tuple[str, str], float]
 """Processor seconds of users by account and user, decayed, at the instant."""
@@ -33,32 +39,47 @@ def with_past(policy: Policy, system: System, state: State, history: History, us
     if policy.backfill != "slurm" or slurm.PriorityType != "priority/multifactor":
         return policy
     flags = (*slurm.PriorityFlags, *(() if AGES in slurm.PriorityFlags else (AGES,)))
-    update: dict[str, object] = {"PriorityFlags": flags}
+    update: dict[str, object] = {"PriorityFlags": flags, "PriorityUsageResetPeriod": "NONE"}
     if slurm.PriorityWeightFairshare:
-        at_begin = used_before(system, state, history, slurm.PriorityDecayHalfLife, used)
+        since = last_reset(slurm.PriorityUsageResetPeriod, state)
+        at_begin = used_before(system, state, history, slurm.PriorityDecayHalfLife, used, since)
         update["accounts"] = with_usage(slurm.accounts, at_begin)
     return policy.model_copy(update={"slurm": slurm.model_copy(update=update)})
 
 
+def last_reset(period: str, state: State) -> int:
+    """Return when usage was last forgotten before the instant, s; ``LONG_AGO`` where nobody knows.
+
+    ``period`` : PriorityUsageResetPeriod
+    """
+    if state.origin is None:
+        return LONG_AGO
+    now = state.at + state.origin
+    times = reset_times(period, now - 366 * DAY, now)
+    return int(times[-1]) - state.origin if len(times) else LONG_AGO
+
+
 def used_before(
-    system: System, state: State, history: History, half_life: float, used: Used | None
+    system: System, state: State, history: History, half_life: float, used: Used | None, since: int = LONG_AGO
 ) -> dict[tuple[str, str], float]:
     """Return what users have to have used when draws begin, so that they have used what they had by then.
 
-    Draws begin with the first job of the state, whose jobs are charged for as they run.
+    Draws begin with the first job of the state, whose jobs are charged for as they run. What was used before
+    ``since`` (s) is forgotten.
     """
     begin = int(np.min(np.where(state.waits, state.jobs["submit_time"], state.start), initial=state.at))
     if used is None:
-        charged = _charged(system, history.jobs, history.end - history.run, history.end, state.at, half_life)
+        start, end = (np.maximum(time, since) for time in (history.end - history.run, history.end))
+        left = _charged(system, history.jobs, start, end, state.at, half_life)
     else:
         runs = np.flatnonzero(~state.waits)
         start = state.start[runs]
         running = _charged(
             system, state.jobs.select(runs), start, np.full(len(runs), state.at), state.at, half_life
         )
-        charged = {who: max(amount - running.get(who, 0.0), 0.0) for who, amount in used.items()}
-    left = _left(np.array([state.at - begin]), half_life)[0]
-    return {who: amount / left for who, amount in charged.items()}
+        left = {who: max(amount - running.get(who, 0.0), 0.0) for who, amount in used.items()}
+    by_then = max(float(_left(np.array([state.at - begin]), half_life)[0]), LEAST)
+    return {who: amount / by_then for who, amount in left.items()}
 
 
 def _charged(
@@ -84,17 +105,19 @@ def _charged(
 def processors_of(jobs: Workload, system: System) -> Floats:
     """Return the processors that each job holds, float64[rows]: its cores, or all of its nodes.
 
-    On nodes of different sizes the mean of its partition counts, as Slurm charges before it has chosen.
+    On nodes of different sizes the mean of its partition counts, as Slurm charges before it has chosen. Of a
+    job that no partition would take now, its nodes count with a processor each.
     """
     placements = expand(jobs.replace(run_time=NO_LIMIT, skipped=0), system)
-    of_a_node = np.array(
-        [_mean_processors(system, partition.name) for partition in system.partitions], dtype=np.float64
-    )
-    first = placements.first[:-1]
-    nodes, partition = placements.nodes[first], placements.partition[first]
-    cores = np.asarray(jobs["cores"])[placements.rows]
-    found = np.ones(len(jobs), dtype=np.float64)
-    found[placements.rows] = nodes * np.where(cores > 0, cores, of_a_node[partition])
+    partitions = system.partitions
+    of_a_node = np.array([_mean_processors(system, one.name) for one in partitions], dtype=np.float64)
+    in_parts = np.array([system.module(one.module).shared and not one.exclusive for one in partitions])
+    able = np.flatnonzero(np.diff(placements.first))
+    first, row = placements.first[able], placements.rows[able]
+    partition, cores = placements.partition[first], np.asarray(jobs["cores"])[row]
+    by_core = in_parts[partition] & (cores > 0) & (np.asarray(jobs["exclusive"])[row] == 0)
+    found = np.asarray(jobs["nodes"]).astype(np.float64)
+    found[row] = placements.nodes[first] * np.where(by_core, cores, of_a_node[partition])
     return found
 
 

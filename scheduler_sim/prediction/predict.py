@@ -151,8 +151,9 @@ def _case(
     elsewhere = np.flatnonzero(~state.waits & (able > by_then))
     if len(elsewhere):
         raise InputError(
-            f"{state.jobs.source.name}: job {state.labels[elsewhere[0]]} runs, but has no room on the system"
-            " beside the other running jobs; allowed: a system with all nodes that are in use"
+            f"{state.jobs.source.name}: job {state.labels[elsewhere[0]]} runs, but would not start on this"
+            " system: it has no room beside the other running jobs, or breaks a limit of its partition, QOS"
+            " or account; allowed: a system on which all jobs may run that do"
         )
     last = int(np.max(np.where(able == LATER, state.at, able), initial=state.at))
     return case.beside(able).until(state.at + min(int(BEYOND * (last - state.at)) + DAY, WEEKS * WEEK))

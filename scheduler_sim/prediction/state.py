@@ -102,17 +102,15 @@ def out_of_service(events: Iterable[NodeEvent], state: State) -> Iterator[NodeEv
 def reserved_from(reservations: Iterable[ReservationKeys], state: State) -> Iterator[ReservationKeys]:
     """Yield the reservations that there are at the instant of a state, as those of its draws.
 
-    They are created at the instant, whatever runs on their nodes: when an operator did it is not known. Those
-    that come again and have begun are there from the beginning, as their turns go by it.
+    They are created at the instant, whatever runs on their nodes: when an operator did it is not known.
     """
     for one in reservations:
         begin, end = (_second(time, state.origin) for time in (one.start, one.end))
         begun = begin is not None and begin <= state.at
-        if {*one.flags} & {*REPEATED} and begun:
-            yield one
-        elif end is None or end > state.at:
+        again = bool({*one.flags} & {*REPEATED})  # its turns go by its start
+        if again or end is None or end > state.at:
             flags = list(dict.fromkeys((*one.flags, "IGNORE_JOBS")))
-            update = {"at": state.at, "flags": flags} | ({"start": None} if begun else {})
+            update = {"at": state.at, "flags": flags} | ({"start": None} if begun and not again else {})
             yield one.model_copy(update=update)
 
 
@@ -138,7 +136,7 @@ def state_of_queue(queue: Queue, system: System, at: int | None) -> tuple[State,
             " allowed: --at YYYY-MM-DDThh:mm:ss"
         )
     start = np.where(queue.start >= 0, queue.start, np.where(queue.elapsed >= 0, asked - queue.elapsed, -1))
-    jobs, held = queue.jobs, queue.held()
+    jobs, why = queue.jobs, np.array(queue.left_out(), dtype=object)
     late = np.flatnonzero((start > asked) | (jobs["submit_time"] > asked) | (~queue.waits & (start < 0)))
     if len(late):
         label = queue.labels[late[0]]
@@ -148,14 +146,14 @@ def state_of_queue(queue: Queue, system: System, at: int | None) -> tuple[State,
             " was called"
         )
     limit = limits(jobs, system)
-    kept = np.flatnonzero(~held)
+    kept = np.flatnonzero(why == "")
     unlimited = kept[limit[kept] < 0]
     if len(unlimited):
         raise InputError(
             f"{jobs.source.name}: job {queue.labels[unlimited[0]]} has no time limit, nor has its partition;"
             " allowed: a TIME_LIMIT, or MaxTime of the partition in the system"
         )
-    why = pd.Series(queue.reasons, dtype=object)[held].value_counts(sort=False)
+    counts = pd.Series(why[why != ""], dtype=object).value_counts(sort=False)
     state = State(
         jobs=jobs.select(kept),
         labels=tuple(queue.labels[row] for row in kept.tolist()),
@@ -164,4 +162,4 @@ def state_of_queue(queue: Queue, system: System, at: int | None) -> tuple[State,
         at=asked,
         origin=queue.origin,
     )
-    return state, {str(reason): int(number) for reason, number in why.items()}
+    return state, {str(reason): int(number) for reason, number in counts.items()}

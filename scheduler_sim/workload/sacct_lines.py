@@ -7,8 +7,10 @@ only one of the columns that hold free text can have the separator in it; else i
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 
 import numpy as np
 
@@ -88,10 +90,13 @@ class Dump:
     jobs: JobsLeftOut = field(default_factory=JobsLeftOut)
 
 
-def read_dump(path: str | Path, name: str, left: LeftOut) -> Dump:
+def read_dump(
+    path: str | Path, name: str, left: LeftOut, called: Mapping[str, str] = MappingProxyType({})
+) -> Dump:
     """Read a dump, plain or packed; raises TraceError for a row whose fields are not those of the header.
 
     Unless such rows are left out. Blank lines, and the header where files were joined, are passed over.
+    ``called`` : columns that another command calls otherwise, by its names.
     """
     dump: Dump | None = None
     parts: list[bytes] = []
@@ -103,7 +108,8 @@ def read_dump(path: str | Path, name: str, left: LeftOut) -> Dump:
         if dump is None:
             comments, header, block = _head(block, name)
             first = after - block.count(b"\n")
-            dump = Dump(_names(header, name, first - 1), comments)
+            names = _names(header, name, first - 1)
+            dump = Dump([called.get(column, column) for column in names], comments)
         if block:
             rows, at = _whole(block, first, dump, header, name, left)
             parts.append(rows)

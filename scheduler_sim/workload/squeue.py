@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from scheduler_sim.arrays import Bools, Ints
 from scheduler_sim.errors import TraceError
@@ -46,12 +45,17 @@ _TEXTS = {
     "name": "JobName", "user": "User", "group": "Group", "account": "Account", "qos": "QOS",
     "partition": "Partition", "constraint": "Constraints", "licences": "Licenses",
 }  # fmt: skip
-WAITING = "PENDING"
+WAITING, RUNNING = "PENDING", "RUNNING"
 HELD = (
-    "JobHeldUser", "JobHeldAdmin", "Dependency", "DependencyNeverSatisfied", "BeginTime", "JobArrayTaskLimit",
-    "Reservation",
+    "JobHeldUser", "JobHeldAdmin", "JobHoldMaxRequeue", "launch failed requeued held",
+    "launch_failed_requeued_held", "Dependency", "DependencyNeverSatisfied", "BeginTime", "JobArrayTaskLimit",
+    "Reservation", "BadConstraints", "InvalidAccount", "InvalidQOS",
 )  # fmt: skip
 """Reasons of jobs that wait for something else than the queue."""
+HELD_STATES = ("REQUEUE_HOLD", "RESV_DEL_HOLD", "SPECIAL_EXIT")
+"""States of such jobs, which hold no nodes."""
+OVER = "COMPLETING"
+"""The state of a job that has ended; its nodes are free in moments."""
 
 
 @dataclass(frozen=True)
@@ -63,6 +67,7 @@ class Queue:
     jobs : the jobs, times in s from the midnight before the first submission; run times are not known (0)
     labels : what squeue calls each job
     waits : bool[rows], whether it waits; else it has nodes
+    states : as squeue says them
     start, elapsed : int64[rows], when it started and how long it had run, s; -1 = it waits, or not said
     reasons : why each waits, as squeue says it; empty where it does not say
     origin : second 0 in Unix time, by the clock that squeue printed
@@ -74,16 +79,21 @@ class Queue:
     start: Ints
     elapsed: Ints
     reasons: tuple[str, ...]
+    states: tuple[str, ...]
     origin: int
 
     def asked_at(self) -> int | None:
         """When squeue was asked, s, by what runs: its start and how long it ran; None: not said."""
-        said = (self.start >= 0) & (self.elapsed >= 0)
+        runs = np.array(self.states, dtype=object) == RUNNING
+        said = runs & (self.start >= 0) & (self.elapsed >= 0)
         return int(np.median((self.start + self.elapsed)[said])) if said.any() else None
 
-    def held(self) -> Bools:
-        """Which jobs (bool[rows]) wait for something else than the queue."""
-        return pd.Series(self.reasons, dtype=object).isin(HELD).to_numpy()
+    def left_out(self) -> tuple[str, ...]:
+        """Why each neither runs nor waits for the queue: its reason, or its state; empty where it does."""
+        return tuple(
+            state if state in (OVER, *HELD_STATES) else reason if reason in HELD else ""
+            for state, reason in zip(self.states, self.reasons, strict=True)
+        )
 
 
 def read_squeue(path: str | Path) -> Queue:
@@ -99,9 +109,8 @@ def read_squeue(path: str | Path) -> Queue:
         raise TraceError(
             "no header of squeue with | between columns", file=name, allowed=f"what {COMMAND} prints"
         )
-    dump = read_dump(path, name, LeftOut())
+    dump = read_dump(path, name, LeftOut(), _CALLED)
     reasons = _reasons(dump)
-    dump.columns = [_CALLED.get(column, column) for column in dump.columns]
     columns = Columns(dump, name)
     for ours, theirs in _NEEDED.items():
         if ours not in columns:
@@ -127,8 +136,8 @@ def _reasons(dump: Dump) -> list[str]:
     if "reason" not in dump.columns:
         return [""] * len(dump.numbers)
     place = dump.columns.index("reason")
-    rows = dump.rows.decode("utf-8", "replace").splitlines()
-    return [row.split("|")[place].strip("() ") for row in rows]
+    rows = dump.rows.decode("utf-8", "replace").split("\n")
+    return [row.split("|")[place].strip("() ") for row in rows if row]
 
 
 def _queue(columns: Columns, reasons: list[str], name: str) -> Queue:
@@ -139,7 +148,7 @@ def _queue(columns: Columns, reasons: list[str], name: str) -> Queue:
             "several tasks in one row", "JobID", rows, "one row per task, as squeue --array prints"
         )
     state = np.array(states, dtype=object)[codes]
-    if (gone := np.isin(state, list(text.ENDED))).any():
+    if (gone := np.isin(state, sorted({*text.ENDED} - {*HELD_STATES}))).any():
         allowed = ", ".join(text.UNFINISHED)
         raise columns.error("a job that has ended", "State", np.flatnonzero(gone), allowed)
     submit, nodes = columns.times("Submit"), columns.numbers_of("NNodes")
@@ -148,7 +157,7 @@ def _queue(columns: Columns, reasons: list[str], name: str) -> Queue:
             raise columns.error(
                 "nothing said", column, np.flatnonzero(values < 0), "a time; nodes: a number above 0"
             )
-    waits = state == WAITING
+    waits = np.isin(state, (WAITING, *HELD_STATES))
     start, elapsed = columns.times("Start"), columns.numbers_of("Elapsed")
     origin = int(submit.min()) // DAY * DAY
     table: dict[str, Any] = {
@@ -177,6 +186,7 @@ def _queue(columns: Columns, reasons: list[str], name: str) -> Queue:
         start=np.where(waits | (start < 0), -1, start - origin)[order],
         elapsed=np.where(waits, -1, elapsed)[order],
         reasons=tuple(reasons[row] if waits[row] else "" for row in order.tolist()),
+        states=tuple(state[order].tolist()),
         origin=origin,
     )
 

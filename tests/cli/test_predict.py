@@ -148,7 +148,10 @@ def test_nodes_out_of_service_and_reservations_of_a_site(cli, site):
     assert re.search(r"^  8 .*10 +1:00:00 +never +never +never +never$", ended.out, re.M), ended.out
     (site / "sacctmgr_event.txt").write_text(event.format("DOWN"))
     ended = cli("predict", site, *FEW, "--policy", "easy")
-    assert (ended.code, "job 7 runs, but has no room on the system" in ended.err) == (2, True)
+    assert (ended.code, "job 7 runs, but would not start on this system: it has no room" in ended.err) == (
+        2,
+        True,
+    )
 
 
 def test_a_folder_and_files_that_do_not_go_together(cli, site, small):

@@ -211,11 +211,15 @@ def test_usage_of_users(site):
     assert folder.usage == {("phys", "ann"): 5.0}
     [left] = [one for one in folder.site.ignored if one.place == f"{shares}:3"]
     assert (left.key, left.value, left.matters) == ("geo", "eve: 9", True)
-    shares.write_text("Account|User|RawUsage\nphys|ann|much\nphys|ann|1\n")
+    shares.write_text("Account|User|RawUsage\nphys|ann|4\nphys|ann|1\n")
+    assert read_site_folder(site).usage == {("phys", "ann"): 5.0}
+    shares.write_text("Account|User|RawUsage\nphys|ann|much\n")
     with pytest.raises(ConfigError) as error:
         read_site_folder(site)
     assert f"{shares}:2: RawUsage: found 'much'; allowed: an integer >= 0" in str(error.value)
-    assert f"{shares}:3: User: found 'ann' again in 'phys'; allowed: each once" in str(error.value)
+    shares.write_text("Account|User|RawUsage\nroot||9\nphys||9\n")
+    with pytest.raises(ConfigError, match="User: found no users; allowed: what sshare --all"):
+        read_site_folder(site)
 
 
 def test_the_site_that_ships_has_all_files_and_is_read_whole(cli):

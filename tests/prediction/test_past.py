@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -9,7 +11,7 @@ from scheduler_sim import Policy, System, Workload, simulate
 from scheduler_sim.prediction.coverage import Truth
 from scheduler_sim.prediction.draws import case_of
 from scheduler_sim.prediction.history import History
-from scheduler_sim.prediction.past import processors_of, used_before, with_past
+from scheduler_sim.prediction.past import last_reset, processors_of, used_before, with_past
 from scheduler_sim.prediction.predict import predict
 from scheduler_sim.prediction.run_times import run_times_of
 from scheduler_sim.prediction.state import State, out_of_service
@@ -94,9 +96,34 @@ def test_what_sshare_printed_is_without_what_draws_charge_anew():
 
 
 def test_processors_of_a_job_are_its_cores_or_all_of_its_nodes():
-    system = System.from_dict({"modules": [{"name": "CM", "nodes": 4, "cores_per_node": 8}]})
-    jobs = Workload.from_columns(submit_time=[0, 0], run_time=[9, 9], nodes=[3, 1], cores=[-1, 2])
-    assert processors_of(jobs, system).tolist() == [24, 2]
+    module = {"name": "CM", "nodes": 4, "cores_per_node": 8}
+    jobs = Workload.from_columns(
+        submit_time=[0, 0, 0], run_time=[9, 9, 9], nodes=[3, 1, 9], cores=[-1, 2, -1]
+    )
+    assert processors_of(jobs, System.from_dict({"modules": [module]})).tolist() == [24, 8, 9]
+    shared = System.from_dict({"modules": [module | {"shared": True}]})
+    assert processors_of(jobs, shared).tolist() == [24, 2, 9]
+
+
+def test_usage_that_was_forgotten_by_then_does_not_count():
+    """The clock begins on Monday, 5 January 1970; usage is reset on Sundays: of a day around it, half counts."""
+    policy = slurm(PriorityWeightFairshare=1, PriorityDecayHalfLife=0, PriorityUsageResetPeriod="WEEKLY")
+    at = 9 * DAY
+    state = replace(present(["eve"], [-1], at, [at]), origin=4 * DAY)
+    assert last_reset("WEEKLY", state) == 6 * DAY
+    assert last_reset("NONE", state) < 0
+    history = past(["ann", "bob"], [5 * DAY, 5 * DAY + DAY // 2], [HOUR, DAY])
+    used = used_before(System.homogeneous(1), state, history, 0, None, last_reset("WEEKLY", state))
+    assert used == {("", "ann"): 0, ("", "bob"): DAY / 2}
+    going_on = with_past(policy, System.homogeneous(1), state, history, None)
+    assert going_on.slurm.PriorityUsageResetPeriod == "NONE"
+
+
+def test_a_job_that_waits_for_ages_leaves_numbers_finite():
+    state = present(["eve"], [-1], 100 * DAY, [0])
+    history = past(["x", "x"], [0, 0], [9, 9])
+    [used] = used_before(System.homogeneous(1), state, history, HOUR, {("", "x"): 1e9}).values()
+    assert 1e9 < used < float("inf")
 
 
 def test_other_policies_have_no_past():

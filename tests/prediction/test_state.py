@@ -39,7 +39,7 @@ def test_a_dump_of_squeue_is_what_runs_and_waits(squeue):
     queue = read_squeue(squeue(WAITS, RUNS, HELD))
     assert queue.labels == ("12", "13_4", "14")  # in the order of submission
     assert queue.waits.tolist() == [False, True, True]
-    assert queue.held().tolist() == [False, False, True]
+    assert [bool(why) for why in queue.left_out()] == [False, False, True]
     assert queue.start.tolist() == [9 * 3600, -1, -1]
     assert queue.elapsed.tolist() == [3605, -1, -1]
     assert queue.jobs["time_limit"].tolist() == [7200, 86400, 1800]
@@ -48,6 +48,21 @@ def test_a_dump_of_squeue_is_what_runs_and_waits(squeue):
     state, left_out = state_of_queue(queue, SYSTEM, None)
     assert (state.labels, state.at, left_out) == (("12", "13_4"), 10 * 3600 + 5, {"Dependency": 1})
     assert state.elapsed.tolist() == [3605, -1]
+
+
+def test_names_may_hold_what_separates_columns_and_lines(squeue):
+    queue = read_squeue(squeue(WAITS, RUNS.replace(RUNS.rsplit("|", 1)[1], "my|solver\u2028two"), HELD))
+    assert queue.labels == ("12", "13_4", "14")
+    assert [bool(why) for why in queue.left_out()] == [False, False, True]
+
+
+def test_what_neither_runs_nor_waits_is_left_out_by_its_state(squeue):
+    """Of what is suspended, TIME does not tell when squeue was asked; what completes has ended."""
+    rows = (RUNS.replace("RUNNING", "COMPLETING"), WAITS.replace("PENDING", "SPECIAL_EXIT"))
+    queue = read_squeue(squeue(*rows))
+    assert sorted(queue.left_out()) == ["COMPLETING", "SPECIAL_EXIT"]
+    assert queue.asked_at() is None
+    assert read_squeue(squeue(RUNS.replace("RUNNING", "SUSPENDED"))).asked_at() is None
 
 
 def test_without_starts_the_instant_has_to_be_given(squeue):
@@ -100,7 +115,7 @@ def test_what_runs_has_to_fit(squeue):
     state, _ = state_of_queue(read_squeue(squeue(RUNS, other, WAITS)), SYSTEM, None)
     jobs = Workload.from_columns(nodes=[1] * 4, submit_time=range(4), run_time=[5] * 4, time_limit=[9] * 4)
     past = history_of(jobs, SYSTEM, None)
-    with pytest.raises(InputError, match=r"job 1[25] runs, but has no room"):
+    with pytest.raises(InputError, match=r"job 1[25] runs, but would not start on this system"):
         predict(SYSTEM, Policy.resolve("easy"), [state], past, draws=9)
     with pytest.raises(InputError, match="found 0 jobs that had ended"):
         predict(SYSTEM, Policy.resolve("easy"), [state], past.before(-1), draws=9)

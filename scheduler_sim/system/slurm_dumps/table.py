@@ -1,4 +1,4 @@
-"""The tables that sacctmgr prints with ``-P``: a header, and a row a line, columns separated by bars."""
+"""The tables that sacctmgr and sshare print with ``-P``: a header, and a row a line, bars between columns."""
 
 from __future__ import annotations
 

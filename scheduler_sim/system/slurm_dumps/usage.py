@@ -35,7 +35,7 @@ def read_usage(path: str | Path, cluster: str, accounts: Collection[str], notes:
             if amount:
                 notes.ignore(Pair(account, f"{user}: {amount}", row.place), NO_ACCOUNT)
             continue
-        if (account, user) in used:
-            notes.wrong(row.place, "User", f"found {user!r} again in {account!r}; allowed: each once")
-        used[account, user] = float(amount)
+        used[account, user] = used.get((account, user), 0.0) + float(amount)  # one by partition
+    if rows and not used:
+        notes.wrong(rows[0].place, "User", f"found no users; allowed: what {COMMAND} prints")
     return used
