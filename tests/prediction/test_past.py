@@ -106,7 +106,7 @@ def test_processors_of_a_job_are_its_cores_or_all_of_its_nodes():
 
 
 def test_usage_that_was_forgotten_by_then_does_not_count():
-    """The clock begins on Monday, 5 January 1970; usage is reset on Sundays: half of a day around it counts."""
+    """The clock begins on Monday, 5 January 1970; usage is reset on Sundays: half of that day counts."""
     policy = slurm(PriorityWeightFairshare=1, PriorityDecayHalfLife=0, PriorityUsageResetPeriod="WEEKLY")
     at = 9 * DAY
     state = replace(present(["eve"], [-1], at, [at]), origin=4 * DAY)
