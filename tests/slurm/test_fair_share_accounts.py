@@ -111,7 +111,7 @@ def test_problems_name_their_place():
     found = problems(accounts={"theory": {"share": 3, "users": {"a b": 1}}})
     assert found[0].startswith("accounts.theory.users.a b")
     assert found[1].startswith(
-        "accounts.theory.share: unknown key; allowed: shares, priority, usage, limits, default_qos, qos, users"
+        "accounts.theory.share: unknown key; allowed: shares, priority, usage, limits, default_qos, qos"
     )
 
 
