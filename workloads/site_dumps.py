@@ -27,6 +27,7 @@ HEADER = (
     "JobID|JobName|User|Account|QOS|Partition|State|Submit|Start|End|TimelimitRaw|NNodes|NCPUS|ReqMem|ReqTRES"
 )
 
+USAGE_FACTORS = {"normal": 1, "urgent": 2}
 QUEUE_HEADER = (
     "JOBID|USER|ACCOUNT|QOS|PARTITION|STATE|TIME|START_TIME|TIME_LIMIT|NODES|CPUS|MIN_MEMORY|TRES_PER_NODE"
     "|SUBMIT_TIME|REASON|NAME"
@@ -163,10 +164,10 @@ def _queue(jobs: dict[int, Job], times: dict[int, tuple[int, int]]) -> str:
 def _usage(jobs: dict[int, Job], times: dict[int, tuple[int, int]]) -> str:
     """What sshare prints at ``ASKED_AT``: processor seconds, half of which are left after each half-life."""
     used = dict.fromkeys(USERS, 0.0)
-    for number, (_, user, _, nodes, cores, *_) in jobs.items():
+    for number, (_, user, qos, nodes, cores, *_) in jobs.items():
         start, end = (max(ASKED_AT - one, 0) for one in times[number])
         left = 0.5 ** (end / HALF_LIFE) - 0.5 ** (start / HALF_LIFE)
-        used[user] += nodes * cores * left * HALF_LIFE / math.log(2)
+        used[user] += USAGE_FACTORS[qos] * nodes * cores * left * HALF_LIFE / math.log(2)
     rows = [line.split("|")[1:5] for line in DUMPS["sacctmgr_assoc.txt"].splitlines()[1:]]
     inside = {"root": [*USERS], "physics": [user for user in USERS if USERS[user] != "genome"]}
     lines = ["Account|User|RawShares|RawUsage"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
 
 import numpy as np
 import pandas as pd
@@ -42,7 +43,9 @@ def with_past(policy: Policy, system: System, state: State, history: History, us
     update: dict[str, object] = {"PriorityFlags": flags, "PriorityUsageResetPeriod": "NONE"}
     if slurm.PriorityWeightFairshare:
         since = last_reset(slurm.PriorityUsageResetPeriod, state)
-        at_begin = used_before(system, state, history, slurm.PriorityDecayHalfLife, used, since)
+        factors = {name: qos.UsageFactor for name, qos in slurm.qos.items()}
+        half_life = slurm.PriorityDecayHalfLife
+        at_begin = used_before(system, state, history, half_life, used, since, factors)
         update["accounts"] = with_usage(slurm.accounts, at_begin)
     return policy.model_copy(update={"slurm": slurm.model_copy(update=update)})
 
@@ -60,41 +63,53 @@ def last_reset(period: str, state: State) -> int:
 
 
 def used_before(
-    system: System, state: State, history: History, half_life: float, used: Used | None, since: int = LONG_AGO
+    system: System,
+    state: State,
+    history: History,
+    half_life: float,
+    used: Used | None,
+    since: int = LONG_AGO,
+    factors: Mapping[str, float] = MappingProxyType({}),
 ) -> dict[tuple[str, str], float]:
     """Return what users have to have used when draws begin, so that they have used what they had by then.
 
     Draws begin with the first job of the state, whose jobs are charged for as they run. What was used before
-    ``since`` (s) is forgotten.
+    ``since`` (s) is forgotten. ``factors`` : UsageFactor of each QOS, for jobs that name it.
     """
     begin = int(np.min(np.where(state.waits, state.jobs["submit_time"], state.start), initial=state.at))
     if used is None:
         start, end = (np.maximum(time, since) for time in (history.end - history.run, history.end))
-        left = _charged(system, history.jobs, start, end, state.at, half_life)
+        held = processors_of(history.jobs, system) * _factors(history.jobs, factors)
+        left = _charged(history.jobs, held, start, end, state.at, half_life)
     else:
         runs = np.flatnonzero(~state.waits)
-        start = state.start[runs]
-        running = _charged(
-            system, state.jobs.select(runs), start, np.full(len(runs), state.at), state.at, half_life
-        )
+        jobs, start, end = state.jobs.select(runs), state.start[runs], np.full(len(runs), state.at)
+        held = processors_of(jobs, system) * _factors(jobs, factors)
+        running = _charged(jobs, held, start, end, state.at, half_life)
         left = {who: max(amount - running.get(who, 0.0), 0.0) for who, amount in used.items()}
     by_then = max(float(_left(np.array([state.at - begin]), half_life)[0]), LEAST)
     return {who: amount / by_then for who, amount in left.items()}
 
 
+def _factors(jobs: Workload, factors: Mapping[str, float]) -> Floats:
+    named = jobs.table["qos"].astype(str).tolist()
+    return np.array([factors.get(name, 1.0) for name in named], dtype=np.float64)
+
+
 def _charged(
-    system: System, jobs: Workload, start: Ints, end: Ints, at: int, half_life: float
+    jobs: Workload, held: Floats, start: Ints, end: Ints, at: int, half_life: float
 ) -> dict[tuple[str, str], float]:
     """Return what is left at an instant of the processor seconds of each user's jobs, by account and user.
 
-    A processor that is held from start to end counts the integral of what is left of each of its seconds.
+    A processor that is held from start to end counts the integral of what is left of each of its seconds;
+    ``held`` are those of each job, by the factors of its QOS.
     """
     if half_life > 0:
         seconds = (_left(at - end, half_life) - _left(at - start, half_life)) * half_life / np.log(2)
     else:
         seconds = (end - start).astype(np.float64)
     table = pd.DataFrame({name: jobs.table[name].astype(str) for name in ("account", "user")})
-    table["amount"] = processors_of(jobs, system) * seconds
+    table["amount"] = held * seconds
     sums = table.groupby(["account", "user"], sort=True, as_index=False)["amount"].sum()
     return {
         (account, user): float(amount)

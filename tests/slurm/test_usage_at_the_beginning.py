@@ -84,6 +84,29 @@ def test_usage_by_account_and_user_goes_where_a_trace_would_put_its_jobs():
     assert dict(zip(tree.names, tree.shares.tolist(), strict=True))["bio/ann"] == 3
 
 
+@pytest.mark.parametrize(("factor", "first"), [(1, "bob"), (0, "ann"), (0.5, "bob"), (9, "bob")])
+def test_the_usage_factor_of_a_qos_counts_for_fair_share(factor, first):
+    """Ann has run for 400 s in QOS debt, which she names or has by default; by then bob has used 100 s."""
+    for named in ("debt", ""):
+        jobs = Workload.from_columns(
+            submit_time=[0, 1, 610, 611, 612],
+            run_time=[400, 100, 300, 10, 10],
+            time_limit=[600] * 5,
+            nodes=[1] * 5,
+            user=["ann", "bob", "eve", "ann", "bob"],
+            account=["bio", "bio", "geo", "bio", "bio"],
+            qos=[named, "", "", "", ""],
+        )
+        keys = {
+            **BY_SHARE,
+            "qos": {"debt": {"UsageFactor": factor}},
+            "accounts": {"bio": {"users": {"ann": {"default_qos": "debt"}, "bob": 1}}},
+        }
+        policy = Policy.resolve({"backfill": "slurm", "slurm": keys})
+        start = simulate(System.homogeneous(1), jobs, policy).components["start_time"].tolist()
+        assert ("ann" if start[3] < start[4] else "bob") == first
+
+
 @pytest.mark.parametrize("wrong", [-1, "much", float("inf")])
 def test_bad_usage(wrong):
     with pytest.raises(ConfigError, match="usage"):

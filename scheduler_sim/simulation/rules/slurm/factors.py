@@ -17,8 +17,16 @@ from scheduler_sim.units import MINUTE
 from scheduler_sim.workload.table import Workload
 
 
-def write_factors(core: FullCore, jobs: Jobs, run: Run, shared: np.ndarray) -> None:
-    """Write the parts of priorities that time does not change; ``shared``: the association factor of each."""
+def write_factors(
+    core: FullCore, jobs: Jobs, run: Run, shared: np.ndarray, usage_factors: np.ndarray
+) -> None:
+    """Write the parts of priorities that time does not change.
+
+    Parameters
+    ----------
+    shared : [n], the association factor of each component
+    usage_factors : [n], the UsageFactor of its QOS, by which its usage counts for fair share
+    """
     placements, system, keys = jobs.placements, run.system, run.policy.slurm
     ways, owner, partition = np.diff(placements.first), placements.owner, placements.partition
     flags, there = keys.PriorityFlags, _of_partitions(system)
@@ -68,7 +76,7 @@ def write_factors(core: FullCore, jobs: Jobs, run: Run, shared: np.ndarray) -> N
         listed=ways[owner] > 1,
     )
     charged = np.bincount(owner, cpus, len(ways)) / np.maximum(ways, 1)
-    core.slurm.job["billing"][jobs.rows] = np.maximum(charged, 1)
+    core.slurm.job["billing"][jobs.rows] = np.maximum(charged, 1) * usage_factors
 
 
 def unlisted_qos(workload: Workload, keys: SlurmKeys) -> dict[str, int]:

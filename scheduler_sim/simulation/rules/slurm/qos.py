@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from scheduler_sim.arrays import Ints
@@ -38,5 +39,9 @@ class Owners:
         users, accounts = zip(*self._known, strict=True) if self._known else ((), ())
         tree = associations(self._accounts, users, accounts)
         rows, named = tree.row[pairs], jobs.table("qos")["qos"].astype(str).to_numpy()
-        own = [name or default_qos(tree, row) for name, row in zip(named, rows.tolist(), strict=True)]
-        return Whose(tree, rows, own)
+        return Whose(tree, rows, qos_of(tree, rows.tolist(), named.tolist()))
+
+
+def qos_of(tree: Associations, rows: Sequence[int], named: Sequence[str]) -> list[str]:
+    """Return the QOS of jobs of associations ``rows``: the one that is named, else the default one."""
+    return [name or default_qos(tree, row) for name, row in zip(named, rows, strict=True)]

@@ -23,6 +23,7 @@ from scheduler_sim.simulation.rules.slurm.factors import write_factors
 from scheduler_sim.simulation.rules.slurm.masks import Masks, write_nodes
 from scheduler_sim.simulation.rules.slurm.node_weights import weighs_nodes
 from scheduler_sim.simulation.rules.slurm.parameters import write_parameters
+from scheduler_sim.simulation.rules.slurm.qos import qos_of
 from scheduler_sim.simulation.rules.topology_use import chooses_by_topology
 from scheduler_sim.units import MINUTE
 
@@ -116,7 +117,7 @@ class Schedulers(Numbers):
         self._write_jobs(core, jobs, described)
         self._write_ways(core, jobs, described.nodes)
         if not core.slurm.rules.basic:
-            write_factors(core, jobs, self.run, self._association_factors(described.charged))
+            self._write_factors(core, jobs, described.charged)
         return core
 
     def place_anew(self, core: FullCore, jobs: Jobs) -> FullCore:
@@ -127,8 +128,7 @@ class Schedulers(Numbers):
         self._write_ways(core, jobs, nodes)
         core.slurm.way["key"][jobs.where] = key
         if not core.slurm.rules.basic:
-            charged = core.slurm.job["association"][jobs.rows]
-            write_factors(core, jobs, self.run, self._association_factors(charged))
+            self._write_factors(core, jobs, core.slurm.job["association"][jobs.rows])
         return core
 
     def reads_placements(self, core: FullCore, row: int) -> bool:
@@ -179,6 +179,20 @@ class Schedulers(Numbers):
         core.slurm.way["run"][where] = placements.run
         core.slurm.way["tier"][where] = tiers[placements.partition]
         core.placements["limit"][where] = -(-placements.limit // MINUTE) * MINUTE
+
+    def _write_factors(self, core: FullCore, jobs: Jobs, charged: np.ndarray) -> None:
+        write_factors(
+            core, jobs, self.run, self._association_factors(charged), self._usage_factors(jobs, charged)
+        )
+
+    def _usage_factors(self, jobs: Jobs, charged: np.ndarray) -> np.ndarray:
+        """Return the UsageFactor of each component's QOS, float64[n]."""
+        factors = {name: one.UsageFactor for name, one in self._keys.qos.items() if one.UsageFactor != 1}
+        if not factors or self._tree is None:
+            return np.ones(len(charged))
+        named = jobs.table("qos")["qos"].astype(str).tolist()
+        own = qos_of(self._tree, charged.tolist(), named)
+        return np.array([factors.get(name, 1.0) for name in own], dtype=np.float64)
 
     def _association_factors(self, charged: np.ndarray) -> np.ndarray:
         if self._tree is None:
