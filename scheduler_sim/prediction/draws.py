@@ -60,7 +60,7 @@ class Case:
     Attributes
     ----------
     jobs : columns of ``ASKED``, those of the state's jobs first, then the history's
-    late : int64[rows], how much later than it did what runs starts in draws, s
+    by_limits : int64[rows], when each starts if all run to their limits and nobody comes, s
     """
 
     system: System
@@ -72,7 +72,7 @@ class Case:
     run_times: RunTimes
     arrivals: Arrivals
     seed: int
-    late: Ints
+    by_limits: Ints
 
     def until(self, horizon: int) -> Case:
         """Return the case with jobs that come up to a horizon (s)."""
@@ -81,20 +81,22 @@ class Case:
     def starts(self, number: int) -> Ints:
         """Carry out one draw: when each job starts, int64[rows], s; ``LATER`` beyond the horizon."""
         random = stream(self.seed, f"prediction draw {number}")
-        run = self.run_times.draw(random) - self.late
+        late = np.where(self.state.waits, 0, self.by_limits - self.state.start)
+        run = self.run_times.draw(random) - late  # what runs ends as long after its start as it takes
         rows, submit = self.arrivals.draw(random)
         return self.simulated(run, rows, submit, self.arrivals.horizon)
 
     def beside(self, able: Ints) -> Case:
-        """Return the case with draws in which what runs ends as long after its start as it takes.
-
-        ``able`` : when each starts in a draw, int64[rows], s
-        """
-        return replace(self, late=np.where(self.state.waits, 0, able - self.state.start))
+        """Return the case with its starts by limits, which tell when what runs starts in draws."""
+        return replace(self, by_limits=able)
 
     def starts_by_limits(self) -> Ints:
         """Return when each would start if all ran to their limits and nobody came; ``LATER``: never."""
         return self.simulated(self.run_times.most, NOBODY, NOBODY, None)
+
+    def simulation_by_limits(self) -> Simulation:
+        """Return the simulation in which all run to their limits and nobody comes."""
+        return self.simulation(self.run_times.most, NOBODY, NOBODY)
 
     def simulated(self, run: Ints, rows: Ints, submit: Ints, until: int | None) -> Ints:
         """Return when the state's jobs start, with these run times and these jobs of the history to come."""
@@ -151,7 +153,7 @@ def case_of(
         run_times,
         Arrivals(history.submit, state.at, state.at),
         seed,
-        np.zeros(len(state.start), dtype=np.int64),
+        state.start,
     )
 
 

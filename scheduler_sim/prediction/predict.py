@@ -13,7 +13,7 @@ from scheduler_sim.arrays import Floats, Ints
 from scheduler_sim.errors import InputError
 from scheduler_sim.policy.policy import Policy
 from scheduler_sim.prediction.arrivals import WEEK, WEEKS, drawn_from
-from scheduler_sim.prediction.draws import LATER, NOBODY, Case, Piece, carry_out, case_of
+from scheduler_sim.prediction.draws import LATER, Case, Piece, carry_out, case_of
 from scheduler_sim.prediction.history import FEWEST, History
 from scheduler_sim.prediction.past import Used, with_past
 from scheduler_sim.prediction.run_times import run_times_of
@@ -114,7 +114,7 @@ def predict(
     ------
     InputError where too few jobs had ended, and for a job that runs but has no room on the system.
     """
-    cases = [_case(system, policy, state, history, seed, used) for state in states]
+    cases = [_with_horizon(_case(system, policy, state, history, seed, used)) for state in states]
     pieces = [
         Piece(case, first, min(first + PIECE, draws))
         for case in range(len(cases))
@@ -128,7 +128,7 @@ def predict(
         if told is not None:
             told(done, draws * len(cases))
     return [
-        Prediction(case.state, np.concatenate(own), case.starts_by_limits(), case.arrivals.horizon)
+        Prediction(case.state, np.concatenate(own), case.by_limits, case.arrivals.horizon)
         for case, own in zip(cases, starts, strict=True)
     ]
 
@@ -137,17 +137,26 @@ def simulation_by_limits(
     system: System, policy: Policy, state: State, history: History, used: Used | None = None
 ) -> Simulation:
     """Return the simulation in which all run to their limits: all draws need the engine that it needs."""
-    case = _case_of(system, policy, state, history, 0, used)
-    return case.simulation(case.run_times.most, NOBODY, NOBODY)
+    return _case(system, policy, state, history, 0, used).simulation_by_limits()
 
 
 def _case(
     system: System, policy: Policy, state: State, history: History, seed: int, used: Used | None
 ) -> Case:
-    """Put together what draws need, with the horizon up to which others come."""
-    case = _case_of(system, policy, state, history, seed, used)
-    able = case.starts_by_limits()
-    by_then = state.at if policy.backfill == "slurm" else state.start
+    """Put together what draws need, so far without a horizon."""
+    if len(history.submit) < FEWEST:
+        raise InputError(
+            f"the history: found {len(history.submit)} jobs that had ended by then; allowed: {FEWEST} or more"
+        )
+    run_times, recent = run_times_of(state, history), drawn_from(history, state.at)
+    going_on = with_past(policy, system, state, history, used)
+    return case_of(system, going_on, state, recent, run_times, seed)
+
+
+def _with_horizon(case: Case) -> Case:
+    """Find the starts by limits, and with them the horizon up to which others come."""
+    state, able = case.state, case.starts_by_limits()
+    by_then = state.at if case.policy.backfill == "slurm" else state.start
     elsewhere = np.flatnonzero(~state.waits & (able > by_then))
     if len(elsewhere):
         raise InputError(
@@ -157,15 +166,3 @@ def _case(
         )
     last = int(np.max(np.where(able == LATER, state.at, able), initial=state.at))
     return case.beside(able).until(state.at + min(int(BEYOND * (last - state.at)) + DAY, WEEKS * WEEK))
-
-
-def _case_of(
-    system: System, policy: Policy, state: State, history: History, seed: int, used: Used | None
-) -> Case:
-    if len(history.submit) < FEWEST:
-        raise InputError(
-            f"the history: found {len(history.submit)} jobs that had ended by then; allowed: {FEWEST} or more"
-        )
-    run_times, recent = run_times_of(state, history), drawn_from(history, state.at)
-    going_on = with_past(policy, system, state, history, used)
-    return case_of(system, going_on, state, recent, run_times, seed)
