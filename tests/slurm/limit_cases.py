@@ -149,14 +149,19 @@ def _stated(limits: Limits) -> dict[str, Any]:
     }
 
 
-def limited_simulation(case: LimitedCase, **keys: Any) -> Result:
-    """What the engine makes of it."""
-    system = system_of(case.case).to_dict()
+def limited_simulation(
+    case: LimitedCase,
+    topology: dict[str, Any] | None = None,
+    columns: dict[str, Any] | None = None,
+    **keys: Any,
+) -> Result:
+    """What the engine makes of it, with a topology and what jobs ask of it, if there is one."""
+    system = system_of(case.case).to_dict() | ({"topology": topology} if topology else {})
     for partition in system["partitions"]:
         if partition["name"] in case.database.of_partition:
             partition["slurm"] = {"QOS": case.database.of_partition[partition["name"]]}
     users, accounts, qos = zip(*case.accounts, strict=True)
-    workload = workload_of(case.case, user=users, account=accounts, qos=qos)
+    workload = workload_of(case.case, user=users, account=accounts, qos=qos, **columns or {})
     given = {"starts_before_s": case.case.begins_s} | case.case.keys | keys_of(case) | keys
     result = simulate(
         type(system_of(case.case)).from_dict(system), workload, Policy(backfill="slurm", slurm=given)
@@ -165,14 +170,14 @@ def limited_simulation(case: LimitedCase, **keys: Any) -> Result:
     return result
 
 
-def limited_fates(case: LimitedCase) -> Fates:
-    """What the plain model makes of it."""
+def limited_fates(case: LimitedCase, model: Any = LimitedSlurm, **more: Any) -> Fates:
+    """What a plain model makes of it."""
     base = plain(case.case)
     jobs = [
         replace(job, user=user, account=account, qos=qos)
         for job, (user, account, qos) in zip(base.jobs, case.accounts, strict=True)
     ]
-    slurm = LimitedSlurm(base.c, jobs, [], deepcopy(case.database))
+    slurm = model(base.c, jobs, [], deepcopy(case.database), **more)
     slurm.run(UNTIL_S)
     refused = {job.id: ("REJECTED", None) for job in slurm.refused}
     return refused | {job.id: (job.state, job.start) for job in slurm.jobs}

@@ -229,8 +229,8 @@ def test_shared_nodes_are_taken_leaf_by_leaf():
         ),
         (
             {"levels": [2]},
-            {"PreemptType": "preempt/partition_prio", "PreemptMode": "REQUEUE"},
-            "policy.slurm.PreemptMode: found REQUEUE with a topology",
+            {"PreemptType": "preempt/partition_prio", "PreemptMode": "SUSPEND,GANG"},
+            "policy.slurm.PreemptMode: found SUSPEND,GANG with a topology",
         ),
         ({"levels": [2]}, {"version": "19.05"}, "policy.slurm.version: found 19.05 with a topology"),
     ],

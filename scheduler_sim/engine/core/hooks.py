@@ -33,7 +33,7 @@ class Hook(NamedTuple):
     ----------
     part : the part of the core that it belongs to
     needs : the parts without which it is nothing, that one among them
-    unless : the parts that have a rule of their own for this
+    unless : the parts each of which has a rule of its own for this
     """
 
     part: str
@@ -140,12 +140,12 @@ def agreement(function: F) -> F:
     return cast(F, Moment(function, joined=_if_both_agree))
 
 
-def on(moment: Callable[..., Any], *needs: str, unless: str = "") -> Callable[[F], F]:
+def on(moment: Callable[..., Any], *needs: str, unless: str | tuple[str, ...] = ()) -> Callable[[F], F]:
     """Hang a function on a moment, for runs that have the parts ``needs`` of the core, and not ``unless``."""
 
     def hang(function: F) -> F:
         compiled = part(function)
-        without = frozenset({unless} - {""})
+        without = frozenset({unless} if isinstance(unless, str) else unless)
         cast(Any, moment).hooks.append(Hook(needs[0], frozenset(needs), without, compiled))
         return compiled
 

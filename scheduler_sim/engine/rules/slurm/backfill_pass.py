@@ -419,7 +419,13 @@ def _slot_on_available(core: SlurmCore, placement: int, ahead: bool) -> int:
 
 @question
 def slot_of_choice(core: SlurmCore, placement: int, ahead: bool) -> int:
-    """When nodes STAYING suffice, by planned ends if it may plan ahead."""
+    """When nodes STAYING suffice, those in LATER, whatever has to be done for that."""
+    return slot_by_ends(core, placement, ahead)
+
+
+@question
+def slot_by_ends(core: SlurmCore, placement: int, ahead: bool) -> int:
+    """When they suffice by themselves, by planned ends if it may plan ahead."""
     if ahead:
         return predicted_start(core, placement)
     return core.clock.now if fits_now(core, placement) else INF

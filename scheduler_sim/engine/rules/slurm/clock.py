@@ -9,6 +9,7 @@ place in time (``moments``): the moments of later passes depend on it.
 
 from __future__ import annotations
 
+from scheduler_sim.engine.core.events import next_end
 from scheduler_sim.engine.core.hooks import on
 from scheduler_sim.engine.core.instant import (
     come_due,
@@ -66,6 +67,9 @@ def slurm_instant(core: SlurmPowerCore) -> None:
     pass_begins(core)
     ended = _notice(core)
     _compute(core)
+    if next_end(core) == now:  # of jobs whose minutes are used up
+        end_due(core)
+        ended = _notice(core) or ended
     _main(core, ended)
     _notice(core)
     if not slurm.rules.backfill_first:

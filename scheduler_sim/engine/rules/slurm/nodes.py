@@ -100,6 +100,12 @@ def suffices(core: SlurmCore, placement: int, source: Words) -> bool:
     return has_needs(core, placement, source)
 
 
+@question
+def would_do(core: SlurmCore, placement: int, source: Words) -> bool:
+    """Whether a placement would have its nodes among those of a set within its mask."""
+    return suffices(core, placement, source)
+
+
 @part
 def has_needs(core: SlurmCore, placement: int, source: Words) -> bool:
     """Whether a set has enough nodes of each kind that the choice of a placement counts."""

@@ -19,7 +19,6 @@ from scheduler_sim.result.node_lists import node_lists
 from scheduler_sim.simulation.rules.numbers import Jobs, Numbers, Run
 from scheduler_sim.simulation.rules.shared_nodes import shares_under_slurm
 from scheduler_sim.simulation.rules.slurm.masks import WORD, Masks, words_of
-from scheduler_sim.simulation.rules.slurm.node_weights import weighs_nodes
 from scheduler_sim.simulation.rules.topology_use import chooses_by_topology
 from scheduler_sim.system.system import System
 from scheduler_sim.system.topology import BLOCK, TREE, leaf_of_nodes
@@ -173,15 +172,10 @@ def _refuse(run: Run) -> None:
             raise ConfigError(
                 f"policy.slurm.{key}: found {getattr(keys, key)} with a topology; allowed here: {needed}"
             )
-    if keys.preempts:
+    if keys.suspends:
         raise ConfigError(
-            f"policy.slurm.PreemptMode: found {keys.PreemptMode} with a topology; allowed here: OFF, or"
-            " policy.slurm.TopologyPlugin: topology/none"
-        )
-    if weighs_nodes(keys, run.system):
-        raise ConfigError(
-            "policy.slurm: found limits of numbers of nodes with a topology; allowed here: none, or"
-            " TopologyPlugin: topology/none"
+            f"policy.slurm.PreemptMode: found {keys.PreemptMode} with a topology; allowed here: OFF,"
+            " REQUEUE, CANCEL, or policy.slurm.TopologyPlugin: topology/none"
         )
     if any("FLEX" in one.flags for one in run.system.reservations):
         raise ConfigError("reservations: found FLEX with a topology; allowed here: other flags")

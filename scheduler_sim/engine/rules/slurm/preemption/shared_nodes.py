@@ -15,7 +15,12 @@ from scheduler_sim.engine.rules.lost_runs import WHOLE, share_held
 from scheduler_sim.engine.rules.shared_nodes.state import CORES
 from scheduler_sim.engine.rules.slurm.backfill_pass import starts_on_picked
 from scheduler_sim.engine.rules.slurm.cons_tres.cutoff import any_may_start, may_make_room
-from scheduler_sim.engine.rules.slurm.cons_tres.foreseen import expected_start, fits_in, group_has_ended
+from scheduler_sim.engine.rules.slurm.cons_tres.foreseen import (
+    expected_start,
+    fits_in,
+    group_has_ended,
+    will_do,
+)
 from scheduler_sim.engine.rules.slurm.cons_tres.levels import is_able, refresh
 from scheduler_sim.engine.rules.slurm.cons_tres.room import copy_room, leave_later, pick_chosen, place_of
 from scheduler_sim.engine.rules.slurm.cons_tres.slots import (
@@ -101,7 +106,7 @@ def _fits_later(core: PreemptionSharesCore, placement: int, nodes: Words) -> boo
     """Whether a placement fits there, on some of these nodes: they are PICKED."""
     need = int(core.cons_tres.asked[placement].need)
     group_has_ended(core, need)
-    if not fits_in(core, need, core.cons_tres.later, nodes):
+    if not fits_in(core, need, core.cons_tres.later, nodes) or not will_do(core, placement):
         return False
     pick_chosen(core, core.slurm.partition[core.slurm.way[placement].partition])
     return True

@@ -6,16 +6,14 @@ from scheduler_sim.engine.core.bits import copy, count, keep_common, take_out
 from scheduler_sim.engine.core.hooks import on, question
 from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.core.state import INF
-from scheduler_sim.engine.rules.slurm.backfill_pass import slot_of_choice, starts_on_picked
+from scheduler_sim.engine.rules.slurm.backfill_pass import slot_by_ends, slot_of_choice, starts_on_picked
 from scheduler_sim.engine.rules.slurm.node_space import has_whole_nodes
-from scheduler_sim.engine.rules.slurm.nodes import has_needs, pick, suffices
+from scheduler_sim.engine.rules.slurm.nodes import pick, suffices, would_do
 from scheduler_sim.engine.rules.slurm.planned_ends import everywhere, planned_end, running
 from scheduler_sim.engine.rules.slurm.predicted import (
     FIRST_GROUP_S,
     end_as_seen,
     first_barrier,
-    fits_now,
-    predicted_start,
     wider,
 )
 from scheduler_sim.engine.rules.slurm.preemption.candidates import (
@@ -44,11 +42,11 @@ def all_count(core: PreemptionCore, placement: int, record: int, start: int, fol
 @on(slot_of_choice, "preemption")
 def slot_with_preemption(core: PreemptionCore, placement: int, ahead: bool) -> int:
     """Now, if it fits with all candidates gone; else when others leave, too."""
-    if fits_now(core, placement):
+    if slot_by_ends(core, placement, False) < INF:
         return core.clock.now
     it = core.slurm.partition[core.slurm.way[placement].partition]
     if not candidates_leave(core, placement, it):
-        return predicted_start(core, placement) if ahead else INF
+        return slot_by_ends(core, placement, True) if ahead else INF
     if fits_in_room(core, placement, it):
         return core.clock.now
     return when_others_leave(core, placement, it) if ahead else INF
@@ -82,8 +80,7 @@ def fits_in_room(core: PreemptionCore, placement: int, it: Partition) -> bool:
     later = core.slurm.sets.later
     copy(later, core.slurm.sets.staying, it.low, it.high)
     keep_common(later, core.preemption.room, it.low, it.high)
-    enough = count(later, it.low, it.high) >= core.placements[placement].nodes
-    return enough and has_needs(core, placement, later)
+    return would_do(core, placement, later)
 
 
 @part
@@ -153,8 +150,7 @@ def start_or_preempt(core: PreemptionCore, row: int, placement: int) -> bool:
     take_out(usable, sets.leaving, it.low, it.high)
     copy(sets.available, usable, it.low, it.high)
     keep_common(sets.available, sets.idle, it.low, it.high)
-    if suffices(core, placement, sets.available):
-        pick(core, placement, sets.available)
+    if suffices(core, placement, sets.available) and pick(core, placement, sets.available):
         return True
     choice = core.slurm.way[placement].choice
     make_room(core, row, placement)

@@ -277,12 +277,15 @@ def _charge(core: LimitedCore, row: int) -> None:
 
 @part
 def _look_for_used_up(core: LimitedCore, row: int) -> None:
-    """Where minutes of its groups are used up, their jobs are killed at the next look for such jobs."""
+    """Where minutes of its groups are used up, their jobs are killed at the next look for such jobs.
+
+    That may be in the same second: usage is computed before.
+    """
     rules = core.resource_limits.rules
     if rules.safe or rules.check_due or _used_up(core, row) < 0:
         return
     period = max(core.slurm.rules.limit_check_s, 1)
-    rules.check_due = core.clock.now + period - (core.clock.now - core.slurm.rules.starts_at) % period
+    rules.check_due = core.clock.now + (core.slurm.rules.starts_at - core.clock.now) % period
     push_end(core, rules.check_due, LIMIT_CHECK)
 
 

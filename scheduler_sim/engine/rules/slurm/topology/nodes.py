@@ -5,9 +5,10 @@ from __future__ import annotations
 from scheduler_sim.engine.core.bits import (
     NONE,
     ONE,
+    add,
     clear,
     copy,
-    count_common,
+    count,
     keep_common,
     lowest_in,
     take_out,
@@ -17,7 +18,14 @@ from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.core.moments import submitted
 from scheduler_sim.engine.core.records import Words
 from scheduler_sim.engine.rules.slurm.lifecycle import turn_away
-from scheduler_sim.engine.rules.slurm.nodes import pick, pick_best_fit
+from scheduler_sim.engine.rules.slurm.nodes import (
+    behind_heaviest,
+    keep_of_weight,
+    pick,
+    pick_best_fit,
+    suffices,
+    would_do,
+)
 from scheduler_sim.engine.rules.slurm.state import Partition
 from scheduler_sim.engine.rules.slurm.topology.leaves import (
     add_up,
@@ -64,6 +72,12 @@ def pick_by_topology(core: TopologyCore, placement: int, source: Words) -> bool:
     return leaves > 0 and may_have_leaves(core, placement, leaves)
 
 
+@on(would_do, "topology")
+def would_do_by_topology(core: TopologyCore, placement: int, source: Words) -> bool:
+    """Nodes are chosen to see it."""
+    return suffices(core, placement, source) and pick(core, placement, source)
+
+
 @part
 def _leaves_picked(core: TopologyCore, placement: int, source: Words) -> int:
     """Choose nodes of a set that suffices; on how many leaves they are, 0 if no switch has enough of them."""
@@ -78,7 +92,7 @@ def _leaves_picked(core: TopologyCore, placement: int, source: Words) -> int:
         return 0
     _leave_out_what_is_not_inside(core, it)
     leaves = 0
-    if it.heaviest - it.lightest > 1 and not core.topology.rules.blocks:
+    if behind_heaviest(core, it) - it.lightest > 1 and not core.topology.rules.blocks:
         wanted -= _picked_of_lower_weights(core, it, wanted)
         forget_counts(core)
         _count_leaves(core, it)
@@ -98,13 +112,21 @@ def _leaves_picked(core: TopologyCore, placement: int, source: Words) -> int:
 @part
 def _count_leaves(core: TopologyCore, it: Partition) -> None:
     """Count the nodes USABLE under each switch."""
-    for weight in range(it.lightest, it.heaviest):
+    for weight in range(it.lightest, behind_heaviest(core, it)):
+        _put_usable_of_weight(core, it, weight)
         for word in range(it.low, it.high):
-            bits = core.topology.usable[word] & core.slurm.nodes.masks[weight, word]
+            bits = core.slurm.sets.rest[word]
             while bits != NONE:
                 count_usable(core, core.topology.leaf[(word << 6) + lowest_in(bits)], weight)
                 bits &= bits - ONE
     add_up(core)
+
+
+@part
+def _put_usable_of_weight(core: TopologyCore, it: Partition, weight: int) -> None:
+    """REST: the nodes USABLE that are of a weight now."""
+    copy(core.slurm.sets.rest, core.topology.usable, it.low, it.high)
+    keep_of_weight(core, it, core.slurm.sets.rest, weight)
 
 
 @part
@@ -126,17 +148,16 @@ def _picked_of_lower_weights(core: TopologyCore, it: Partition, wanted: int) -> 
 
     Those of larger weights than the one with which they suffice are no more USABLE.
     """
-    picked, usable, masks = core.slurm.sets.picked, core.topology.usable, core.slurm.nodes.masks
-    taken, enough = 0, False
-    for weight in range(it.lightest, it.heaviest):
-        there = count_common(usable, masks[weight], it.low, it.high)
+    sets, taken, enough = core.slurm.sets, 0, False
+    for weight in range(it.lightest, behind_heaviest(core, it)):
+        _put_usable_of_weight(core, it, weight)
+        there = count(sets.rest, it.low, it.high)
         if enough:
-            take_out(usable, masks[weight], it.low, it.high)
+            take_out(core.topology.usable, sets.rest, it.low, it.high)
         elif taken + there >= wanted:
             enough = True
         else:
-            for word in range(it.low, it.high):
-                picked[word] |= usable[word] & masks[weight, word]
+            add(sets.picked, sets.rest, it.low, it.high)
             taken += there
     return taken
 

@@ -10,8 +10,8 @@ from scheduler_sim.engine.core.bits import copy, count, count_common, take_out
 from scheduler_sim.engine.core.hooks import on
 from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.core.state import INF
-from scheduler_sim.engine.rules.slurm.backfill_pass import slot_of_choice, starts_on_picked
-from scheduler_sim.engine.rules.slurm.nodes import pick
+from scheduler_sim.engine.rules.slurm.backfill_pass import slot_by_ends, starts_on_picked
+from scheduler_sim.engine.rules.slurm.nodes import pick, weighed_anew, would_do
 from scheduler_sim.engine.rules.slurm.planned_ends import (
     frees_between,
     planned_end,
@@ -42,7 +42,7 @@ def all_count(core: TopologyCore, placement: int, record: int, start: int, follo
     return count(sets.staying, it.low, it.high) >= core.placements[placement].nodes
 
 
-@on(slot_of_choice, "topology")
+@on(slot_by_ends, "topology")
 def slot_by_topology(core: TopologyCore, placement: int, ahead: bool) -> int:
     """Now, or after the first group of jobs with which nodes STAYING would do; those are in LATER."""
     if not goes_by_topology(core, placement):
@@ -51,19 +51,16 @@ def slot_by_topology(core: TopologyCore, placement: int, ahead: bool) -> int:
         return core.clock.now if fits_now(core, placement) else INF
     it = core.slurm.partition[core.slurm.way[placement].partition]
     note_try(core, placement)
-    if _would_do(core, placement, it, 0):
+    if _would_do_after(core, placement, it, 0):
         return core.clock.now
     return _when_others_leave(core, placement, it) if ahead else INF
 
 
 @part
-def _would_do(core: TopologyCore, placement: int, it: Partition, ended: int) -> bool:
+def _would_do_after(core: TopologyCore, placement: int, it: Partition, ended: int) -> bool:
     """Whether nodes STAYING would do once so many jobs have ended: those idle by then are in LATER."""
     take_idle_after(core, it, ended)
-    later = core.slurm.sets.later
-    if count(later, it.low, it.high) < core.placements[placement].nodes:
-        return False
-    return pick(core, placement, later)
+    return would_do(core, placement, core.slurm.sets.later)
 
 
 @part
@@ -87,16 +84,17 @@ def _when_others_leave(core: TopologyCore, placement: int, it: Partition) -> int
         width = wider(core, width)
         while i < size and planned_end(core, i) > barrier + width:
             width = wider(core, width)
-        if _would_do(core, placement, it, last + 1):
+        if _would_do_after(core, placement, it, last + 1):
             return end_as_seen(core, planned_end(core, last))
     return INF
 
 
-@on(starts_on_picked, "topology", unless="cons_tres")
+@on(starts_on_picked, "topology", unless=("cons_tres", "preemption"))
 def starts_where_it_may(core: TopologyCore, row: int, placement: int) -> bool:
     """Its nodes are chosen anew without those that are completing; if they do not do, they are reserved."""
     it, sets = core.slurm.partition[core.slurm.way[placement].partition], core.slurm.sets
-    if count_common(sets.later, sets.leaving, it.low, it.high) == 0:
+    leaving = count_common(sets.later, sets.leaving, it.low, it.high) > 0
+    if not leaving and not weighed_anew(core):
         return True
     copy(sets.available, sets.later, it.low, it.high)
     take_out(sets.available, sets.leaving, it.low, it.high)
