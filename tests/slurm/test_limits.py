@@ -156,7 +156,7 @@ def test_used_minutes_are_charged_and_end_what_runs() -> None:
     )
     first = found.components.iloc[0]
     assert (first["state"], first["limit_reason"]) == ("TIMEOUT", "AssocGrpCPUMinutesLimit")
-    assert first["end_time"] == 181  # after 4 minutes at second 120 and 7 at 180, by the next look
+    assert first["end_time"] == 180  # after 4 minutes at second 120 and 7 at 180, by the look of that second
 
 
 def test_where_it_must_be_safe_a_job_starts_only_if_its_minutes_suffice_to_its_limit() -> None:
