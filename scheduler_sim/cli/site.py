@@ -96,19 +96,17 @@ def with_site(policy: Policy, site: Site, settings: Collection[str]) -> Policy:
 def without_topology(policy: Policy, site: Site, settings: Collection[str]) -> tuple[Policy, str]:
     """Return the policy as it is, or one that does not look at the site's topology, and why.
 
-    Beside preemption and limits of numbers of nodes a topology is not modelled. One that a policy file or a
-    setting asks for by name stays, and is refused.
+    Where jobs are suspended for others a topology is not modelled. One that a policy file or a setting asks
+    for by name stays, and is refused.
     """
-    from scheduler_sim.simulation.rules.slurm.node_weights import weighs_nodes
-
     looks = site.system.topology is not None and "TopologyPlugin" in site.policy
     if policy.backfill != "slurm" or not looks or "policy.slurm.TopologyPlugin" in settings:
         return policy, ""
-    beside = "preemption" if policy.slurm.preempts else "limits of numbers of nodes"
-    if not policy.slurm.preempts and not weighs_nodes(policy.slurm, site.system):
+    if not policy.slurm.suspends:
         return policy, ""
     slurm = policy.slurm.model_copy(update={"TopologyPlugin": "topology/none"})
-    told = f"TopologyPlugin is left out: with {beside} the topology is not modelled; any free nodes are used"
+    found = f"PreemptMode {policy.slurm.PreemptMode}"
+    told = f"TopologyPlugin is left out: with {found} the topology is not modelled; any free nodes are used"
     return policy.model_copy(update={"slurm": slurm}), told
 
 

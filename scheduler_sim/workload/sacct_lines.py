@@ -33,7 +33,7 @@ _NAME, _COUNT, _TIME = (
     rb"(\d+(\.\d+)?[KM]?)?",
     rb"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d|\d+|Unknown|None)?",
 )
-_LIMIT = rb"([\d:.-]+|UNLIMITED|Partition_Limit|INVALID|Unknown)?"
+_LIMIT = rb"([\d:.-]+|UNLIMITED|Partition_Limit|NOT_SET|INVALID|Unknown)?"
 #: What the other columns look like; a guess at where a separator belongs must leave them so.
 _LOOKS: dict[str, re.Pattern[bytes]] = {
     column: re.compile(look)
@@ -65,8 +65,13 @@ def has_header(path: str | Path) -> bool:
         block = next(iter(read_blocks(path)))
     except (TraceError, StopIteration):
         return False
-    lines = (line for line in block.split(b"\n") if line.strip() and not line.startswith(b"#"))
+    lines = (line for line in block.split(b"\n") if not _is_passed_over(line))
     return is_header(next(lines, b""))
+
+
+def _is_passed_over(line: bytes) -> bool:
+    """Whether a line before the header says nothing of jobs; with -M Slurm names the cluster there."""
+    return not line.strip() or line.startswith((b"#", b"CLUSTER: "))
 
 
 @dataclass
@@ -127,7 +132,7 @@ def _head(block: bytes, name: str) -> tuple[list[bytes], bytes, bytes]:
     """Return the comments, the header, and what is left of the first block."""
     lines = block.split(b"\n")
     for place, line in enumerate(lines):
-        if not line.strip() or line.startswith(b"#"):
+        if _is_passed_over(line):
             continue
         if is_header(line):
             return lines[:place], line.rstrip(b"\r"), b"\n".join(lines[place + 1 :])

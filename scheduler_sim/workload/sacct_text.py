@@ -12,7 +12,7 @@ from scheduler_sim.errors import TraceError, did_you_mean
 from scheduler_sim.workload.validation import MAX_AMOUNT
 
 _UNKNOWN = frozenset({"", "unknown", "none", "n/a", "(null)", "invalid"})
-_NO_LIMIT = frozenset({"unlimited", "infinite", "partition_limit"})
+_NO_LIMIT = frozenset({"unlimited", "infinite", "partition_limit", "not_set"})
 _DURATION = re.compile(
     r"(?:(?P<days>\d{1,9})-(?P<h>\d{1,4})(?::(?P<m>\d{1,4})(?::(?P<s>\d{1,4}))?)?"
     r"|(?P<clock>\d{1,9}(?::\d{1,4}){0,2}))(?:\.\d+)?"
@@ -89,7 +89,10 @@ def duration(text: str) -> int:
 
 
 def time_limit(text: str) -> int:
-    """Return a limit in s, -1 where there is none of its own: UNLIMITED, Partition_Limit, 0, nothing."""
+    """Return a limit in s, -1 where there is none of its own: UNLIMITED, Partition_Limit, 0, or nothing.
+
+    squeue prints NOT_SET.
+    """
     if text.strip().lower() in _NO_LIMIT:
         return -1
     return duration(text) or -1

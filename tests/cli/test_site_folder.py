@@ -211,7 +211,7 @@ def test_usage_of_users(site):
     assert folder.usage == {("phys", "ann"): 5.0}
     [left] = [one for one in folder.site.ignored if one.place == f"{shares}:3"]
     assert (left.key, left.value, left.matters) == ("geo", "eve: 9", True)
-    shares.write_text("Account|User|RawUsage\nphys|ann|4\nphys|ann|1\n")
+    shares.write_text("CLUSTER: hpc\nAccount|User|RawUsage\nphys|ann|4\nphys|ann|1\n")
     assert read_site_folder(site).usage == {("phys", "ann"): 5.0}
     shares.write_text("Account|User|RawUsage\nphys|ann|much\n")
     with pytest.raises(ConfigError) as error:
@@ -250,17 +250,19 @@ def test_sites_as_their_operators_would_bring_them(cli, name, jobs):
 
 
 PREEMPTION = "PreemptType=preempt/partition_prio\nPreemptMode=REQUEUE\n"
+SUSPEND = {"policy.slurm.PreemptMode": "SUSPEND,GANG"}
 
 
 @pytest.mark.parametrize(
     ("lines", "settings", "plugin", "told"),
     [
         ("", {}, "topology/tree", ""),
-        (PREEMPTION, {}, "topology/none", "with preemption the topology is not modelled"),
-        (PREEMPTION, {"policy.slurm.TopologyPlugin": "topology/tree"}, "topology/tree", ""),
+        (PREEMPTION, {}, "topology/tree", ""),
+        (PREEMPTION, SUSPEND, "topology/none", "with PreemptMode SUSPEND,GANG the topology is not modelled"),
+        (PREEMPTION, SUSPEND | {"policy.slurm.TopologyPlugin": "topology/tree"}, "topology/tree", ""),
     ],
 )
-def test_a_topology_gives_way_to_preemption(tmp_path, lines, settings, plugin, told):
+def test_a_topology_gives_way_to_suspension_alone(tmp_path, lines, settings, plugin, told):
     for one in SAMPLE.iterdir():
         (tmp_path / one.name).write_bytes(one.read_bytes())
     (tmp_path / "slurm.conf").write_text(lines + (SAMPLE / "slurm.conf").read_text())

@@ -56,6 +56,14 @@ def test_names_may_hold_what_separates_columns_and_lines(squeue):
     assert [bool(why) for why in queue.left_out()] == [False, False, True]
 
 
+def test_with_m_the_cluster_stands_before_the_header_and_a_limit_may_not_be_set(squeue):
+    path = squeue(RUNS, WAITS.replace("1-00:00:00", "NOT_SET"))
+    path.write_text("CLUSTER: hpc\n" + path.read_text())
+    queue = read_squeue(path)
+    assert queue.labels == ("12", "13_4")
+    assert queue.jobs["time_limit"].tolist() == [7200, -1]
+
+
 def test_what_neither_runs_nor_waits_is_left_out_by_its_state(squeue):
     """Of what is suspended, TIME does not tell when squeue was asked; what completes has ended."""
     rows = (RUNS.replace("RUNNING", "COMPLETING"), WAITS.replace("PENDING", "SPECIAL_EXIT"))

@@ -11,6 +11,8 @@ from scheduler_sim.errors import ConfigError
 from scheduler_sim.system.slurm_conf.lines import Pair
 
 MOST_BYTES = 200_000_000
+CLUSTER = "CLUSTER: "
+"""With -M sshare names the cluster before the header."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +55,8 @@ def read_table(path: str | Path, command: str, needed: Collection[str], problems
     ConfigError : for files that cannot be read, and without a header.
     """
     lines = enumerate(read_text(Path(path), f"what {command} prints", MOST_BYTES).splitlines(), 1)
-    number, first = next(((n, line) for n, line in lines if line.strip()), (1, ""))
+    says = ((n, line) for n, line in lines if line.strip() and not line.startswith(CLUSTER))
+    number, first = next(says, (1, ""))
     printed = [name.strip() for name in first.removesuffix("|").split("|")]
     keys = [key_of(name) for name in printed]
     if missing := [name for name in needed if key_of(name) not in keys]:
