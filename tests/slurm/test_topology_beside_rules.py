@@ -191,8 +191,8 @@ class Limited(NamedTuple):
 
 @st.composite
 def limited(draw: st.DrawFn) -> Limited:
-    """Some have a limit of nodes, without which nodes weigh what is stated."""
-    one = draw(limited_cases())
+    """Some have a limit of nodes, without which nodes weigh what is stated, and no other."""
+    one = draw(limited_cases()).without_limits()
     for name in draw(st.lists(st.sampled_from(["root", "a", "b", "a/u"]), min_size=1, unique=True)):
         limits = one.database.associations[name].limits
         limits.grp_tres = limits.grp_tres | {"node": draw(st.integers(2, 6))}
@@ -217,6 +217,8 @@ def test_with_limits_of_nodes_the_engine_is_the_plain_model(one: Limited) -> Non
         return all(choose(tree, job.nodes, nodes, weights) for nodes in own)
 
     assume(all(held(job) for job in one.limited.case.jobs))
+    # what both make of it without a topology is asked in test_limit_properties
+    assume(fates(limited_simulation(one.limited)) == limited_fates(one.limited))
 
     class Model(LimitedTopologySlurm):
         most_wait = one.max_switch_wait
