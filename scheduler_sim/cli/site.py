@@ -100,9 +100,8 @@ def without_topology(policy: Policy, site: Site, settings: Collection[str]) -> t
     for by name stays, and is refused.
     """
     looks = site.system.topology is not None and "TopologyPlugin" in site.policy
-    if policy.backfill != "slurm" or not looks or "policy.slurm.TopologyPlugin" in settings:
-        return policy, ""
-    if not policy.slurm.suspends:
+    suspends = policy.backfill == "slurm" and policy.slurm.suspends
+    if not suspends or not looks or "policy.slurm.TopologyPlugin" in settings:
         return policy, ""
     slurm = policy.slurm.model_copy(update={"TopologyPlugin": "topology/none"})
     found = f"PreemptMode {policy.slurm.PreemptMode}"

@@ -50,7 +50,7 @@ def struck(draw: st.DrawFn, sites: st.SearchStrategy[Any], nodes: Any) -> Struck
 
 
 class Site(NamedTuple):
-    """A site whose system has events, or reservations."""
+    """A site whose system has events, reservations, or a topology."""
 
     case: Any
     rules: dict[str, Any]

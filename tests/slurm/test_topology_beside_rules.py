@@ -31,8 +31,9 @@ from tests.slurm.limit_cases import LimitedCase, limited_cases, limited_fates, l
 from tests.slurm.shared_cases import ANY_ASKS, NODES, fates_told, possible
 from tests.slurm.shared_cases import fates as shared_fates
 from tests.slurm.test_preemption import UNTIL_S
+from tests.slurm.test_preemption_beside_outages import Site as PlayedSite
 from tests.slurm.test_shared_properties import expanded
-from tests.slurm.topology_cases import ASKED, Site, numbers_of, sites
+from tests.slurm.topology_cases import ASKED, Site, asked_by, asking, numbers_of, sites
 
 pytestmark = pytest.mark.interpreted
 
@@ -46,12 +47,6 @@ class Preempting(NamedTuple):
     optional: bool = False
 
     @property
-    def said(self) -> dict[str, Any]:
-        """What jobs ask of the topology."""
-        jobs = self.site.case.jobs
-        return {"switches": [j.switches for j in jobs], "switch_wait": [j.switch_wait for j in jobs]}
-
-    @property
     def keys(self) -> dict[str, Any]:
         words = "TopoOptional" if self.optional else ""
         return {"max_switch_wait": self.max_switch_wait, "TopologyParam": words}
@@ -60,23 +55,10 @@ class Preempting(NamedTuple):
         return self.lie.tree({("m", node): node for node in range(nodes)})
 
 
-class _Told(NamedTuple):
-    """As the tests of preemption have a site, whose system has a topology."""
-
-    case: Any
-    rules: dict[str, Any]
-    requeue_delay_s: int
-    system: System
-    qos: Any = None
-
-
 @st.composite
 def preempting(draw: st.DrawFn, of: st.SearchStrategy[Any], nodes: Any) -> Preempting:
     site = draw(of)
-    jobs = [
-        replace(job, switches=few, switch_wait=wait)
-        for job, (few, wait) in ((job, draw(ASKED)) for job in site.case.jobs)
-    ]
+    jobs = [asking(job, *draw(ASKED)) for job in site.case.jobs]
     case = replace(site.case, jobs=type(site.case.jobs)(jobs))
     lie = draw(sites({"m": nodes(site)}))
     return Preempting(replace(site, case=case), lie, draw(st.sampled_from([300, 60, 0])), draw(st.booleans()))
@@ -85,9 +67,8 @@ def preempting(draw: st.DrawFn, of: st.SearchStrategy[Any], nodes: Any) -> Preem
 def played(one: Preempting, module: Any) -> Result:
     site = one.site
     system = System.from_dict(site.system.to_dict() | {"topology": one.lie.keys()})
-    qos = getattr(site, "qos", None)
-    as_told = _Told(site.case, site.rules, site.requeue_delay_s, system, qos)
-    made: Result = module.played(as_told, one.said, **one.keys)
+    as_told = PlayedSite(site.case, site.rules, site.requeue_delay_s, system)
+    made: Result = module.played(as_told, asked_by(site.case.jobs), **one.keys)
     return made
 
 
@@ -183,11 +164,6 @@ class Limited(NamedTuple):
     lie: Site
     max_switch_wait: int
 
-    @property
-    def said(self) -> dict[str, Any]:
-        jobs = self.limited.case.jobs
-        return {"switches": [j.switches for j in jobs], "switch_wait": [j.switch_wait for j in jobs]}
-
 
 @st.composite
 def limited(draw: st.DrawFn) -> Limited:
@@ -196,10 +172,7 @@ def limited(draw: st.DrawFn) -> Limited:
     for name in draw(st.lists(st.sampled_from(["root", "a", "b", "a/u"]), min_size=1, unique=True)):
         limits = one.database.associations[name].limits
         limits.grp_tres = limits.grp_tres | {"node": draw(st.integers(2, 6))}
-    jobs = [
-        replace(job, switches=few, switch_wait=wait)
-        for job, (few, wait) in ((job, draw(ASKED)) for job in one.case.jobs)
-    ]
+    jobs = [asking(job, *draw(ASKED)) for job in one.case.jobs]
     lie = draw(sites({name: sum(two) for name, two in one.case.modules.items()}))
     one = replace(one, case=replace(one.case, jobs=tuple(jobs)))
     return Limited(one, lie, draw(st.sampled_from([300, 60, 0])))
@@ -224,7 +197,8 @@ def test_with_limits_of_nodes_the_engine_is_the_plain_model(one: Limited) -> Non
         most_wait = one.max_switch_wait
 
     theirs = limited_fates(one.limited, Model, tree=tree, weights=weights)
-    ours = limited_simulation(one.limited, one.lie.keys(), one.said, max_switch_wait=one.max_switch_wait)
+    asked = asked_by(one.limited.case.jobs)
+    ours = limited_simulation(one.limited, one.lie.keys(), asked, max_switch_wait=one.max_switch_wait)
     assert fates(ours) == theirs
 
 

@@ -109,15 +109,21 @@ class OnSwitches:
 ASKED = st.tuples(st.sampled_from([-1, -1, 0, 1, 1, 2]), st.sampled_from([-1, 0, 30, 100, 1000]))
 
 
-def _asking(job: Any, few: int, wait: int) -> Any:
+def asking(job: Any, few: int, wait: int) -> Any:
+    """A job that asks for few leaves, and waits so long for them."""
     return replace(job, switches=few, switch_wait=wait)
+
+
+def asked_by(jobs: Any) -> dict[str, list[int]]:
+    """What jobs ask of the topology, as columns of a trace."""
+    return {"switches": [job.switches for job in jobs], "switch_wait": [job.switch_wait for job in jobs]}
 
 
 @st.composite
 def on_switches(draw: st.DrawFn) -> OnSwitches:
     case = draw(cases())
     site = draw(sites({name: sum(two) for name, two in case.modules.items()}))
-    jobs = [_asking(job, *draw(ASKED)) for job in case.jobs]
+    jobs = [asking(job, *draw(ASKED)) for job in case.jobs]
     optional = draw(st.sampled_from([False, False, True]))
     weights = (1, 1) if optional else draw(st.sampled_from([(1, 1), (1, 1), (1, 2), (5, 2)]))
     wait = draw(st.sampled_from([300, 60, 0]))
@@ -158,19 +164,15 @@ def policy_of(keys: dict[str, Any], optional: bool, max_switch_wait: int) -> Pol
 
 
 def _with_switches(workload: Workload, jobs: Any) -> Workload:
-    said = {
-        "switches": [job.switches for job in jobs],
-        "switch_wait": [job.switch_wait for job in jobs],
-    }
-    return Workload.from_columns(**{name: workload.table[name] for name in workload.table} | said)
+    said = {name: workload.table[name] for name in workload.table} | asked_by(jobs)
+    return Workload.from_columns(**said)
 
 
 def played(found: OnSwitches) -> Result:
     case = found.case
-    more = {"switches": [j.switches for j in case.jobs], "switch_wait": [j.switch_wait for j in case.jobs]}
     keys = {"starts_before_s": case.begins_s} | case.keys
     policy = policy_of(keys, found.optional, found.max_switch_wait)
-    result = simulate(system_of(found), engine_cases.workload_of(case, **more), policy)
+    result = simulate(system_of(found), engine_cases.workload_of(case, **asked_by(case.jobs)), policy)
     result.check()
     return result
 
@@ -246,7 +248,7 @@ class SharedOnSwitches:
 def shared_on_switches(draw: st.DrawFn, **of: Any) -> SharedOnSwitches:
     case = draw(shared_cases.shared_cases(**of))
     site = draw(sites({"m": len(case.nodes)}))
-    jobs = [_asking(job, *draw(ASKED)) for job in case.jobs]
+    jobs = [asking(job, *draw(ASKED)) for job in case.jobs]
     return SharedOnSwitches(replace(case, jobs=jobs), site, draw(st.sampled_from([300, 60])))
 
 
