@@ -124,8 +124,7 @@ def _compute(core: SlurmCore) -> None:
     slurm.memory.next_calc += slurm.rules.calc_period * (
         (now - slurm.memory.next_calc) // slurm.rules.calc_period + 1
     )
-    moved = compute_priorities(core)
-    if (moved or slurm.rules.bf_min_prio_reserve) and slurm.memory.steady_until <= now:
+    if compute_priorities(core) and slurm.memory.steady_until <= now:
         expect_change(core)
     if slurm.memory.pending > 0:  # also of jobs that are not eligible
         note_change(core, now)

@@ -121,7 +121,7 @@ def is_surely_tried(core: SlurmCore, row: int, placement: int, until: int) -> bo
 
 @question
 def computations_change_limits(core: SlurmCore) -> bool:
-    """Whether a computation of priorities may lift a limit, or exhaust one."""
+    """Whether a computation of priorities may yet lift a limit, or exhaust one."""
     return False
 
 
@@ -132,5 +132,5 @@ def usage_may_lift_limits(core: SlurmCore) -> bool:
 
 
 @event
-def usage_computed(core: SlurmCore, since: int) -> None:
-    """Priorities are computed: what was used since ``since`` is charged, after all usage has faded."""
+def usage_computed(core: SlurmCore, since: int, time: int) -> None:
+    """Priorities are computed at ``time``, last so at ``since``: all usage fades, then more is charged."""

@@ -15,6 +15,7 @@ from scheduler_sim.engine.rules.slurm.change import NEWCOMERS_ONLY, holds_until
 from scheduler_sim.engine.rules.slurm.job_partition_queue import build_queue
 from scheduler_sim.engine.rules.slurm.limit_questions import (
     computations_change_limits,
+    usage_computed,
     weights_stand,
     weights_stand_for_main,
 )
@@ -132,6 +133,7 @@ def pass_over_steady(core: AcceleratedCore) -> int:
     if period == 0 or end <= first:
         return INF
     last = first + (end - 1 - first) // period * period
+    usage_computed(core, slurm.memory.last_calc, last)
     if slurm.rules.weight_fair and slurm.rules.decay_rate == 1.0:
         # each adds what was used: so does one for all
         if last > first:

@@ -53,22 +53,21 @@ def weigh_again(core: SlurmCore, row: int) -> None:
 
 @part
 def compute_priorities(core: SlurmCore) -> bool:
-    """A tick of Slurm's decay thread; True if the order may have changed."""
+    """A tick of Slurm's decay thread; True if a pass may come out otherwise for it."""
     now, head, tail = core.clock.now, core.queue.at.head, core.queue.at.tail
-    same = True
+    same, new, moved = True, False, False
     if core.slurm.rules.weight_fair:
         same = let_usage_fade(core, now)
-    usage_computed(core, core.slurm.memory.last_calc)
+    usage_computed(core, core.slurm.memory.last_calc, now)
     core.slurm.memory.last_calc = now
-    changed = core.rules.complex == 1
     for i in range(head, tail):
-        same = not _weigh(core, core.queue.waiting[i]) and same
+        new = _weigh(core, core.queue.waiting[i]) or new
         if i > head and goes_before(core, core.queue.waiting[i], core.queue.waiting[i - 1]):
-            changed = True
-    if changed:
+            moved = True
+    if moved:
         sort_queue(core)
-    core.slurm.memory.steady_until = steady_until(core, same)
-    return changed
+    core.slurm.memory.steady_until = steady_until(core, same and not new)
+    return moved or (new and (core.rules.complex == 1 or core.slurm.rules.bf_min_prio_reserve > 0))
 
 
 @question

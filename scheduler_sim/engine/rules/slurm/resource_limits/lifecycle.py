@@ -16,6 +16,7 @@ from scheduler_sim.engine.rules.slurm.limit_questions import (
     usage_computed,
     usage_may_lift_limits,
 )
+from scheduler_sim.engine.rules.slurm.moments import more_comes
 from scheduler_sim.engine.rules.slurm.priority.fair_share import decay_over, faded
 from scheduler_sim.engine.rules.slurm.resource_limits.amounts import count_nodes, take_asked, take_picked
 from scheduler_sim.engine.rules.slurm.resource_limits.reached import (
@@ -155,9 +156,11 @@ def count_stopped(core: LimitedCore, row: int) -> None:
 
 
 @on(computations_change_limits, "resource_limits")
-def minutes_are_limited(core: LimitedCore) -> bool:
-    """Usage that fades lifts limits, and usage that is charged reaches them."""
-    return core.resource_limits.rules.minutes == 1
+def usage_counts(core: LimitedCore) -> bool:
+    """Usage that fades lifts limits, and usage that is charged reaches them, while anything is to come."""
+    if not core.resource_limits.rules.minutes:
+        return False
+    return more_comes(core) or some_job_waits_for_usage(core)
 
 
 @on(usage_may_lift_limits, "resource_limits")
@@ -178,14 +181,14 @@ def some_job_waits_for_usage(core: LimitedCore) -> bool:
 
 
 @on(usage_computed, "resource_limits")
-def compute_usage(core: LimitedCore, since: int) -> None:
+def compute_usage(core: LimitedCore, since: int, time: int) -> None:
     """All usage fades, then what runs is charged for the time since the last computation."""
-    limits, now = core.resource_limits, core.clock.now
+    limits = core.resource_limits
     if not limits.rules.minutes:
         return
     _note_who_is_short(core)
-    _forget_when_due(core)
-    left = decay_over(core.slurm.rules.decay_rate, float(now - since))
+    _forget_when_due(core, time)
+    left = decay_over(core.slurm.rules.decay_rate, float(time - since))
     for counter in range(len(limits.counter)):
         if limits.counter[counter].decays:
             _multiply(core, counter, left)
@@ -194,11 +197,11 @@ def compute_usage(core: LimitedCore, since: int) -> None:
         row = core.releases[everywhere, i].row
         if row >= 0 and core.jobs[row].state == RUNNING:
             standing = limits.standing[limits.of[core.jobs[row].placed]]
-            gone = min(now - limits.job[row].charged, _seconds_left(core, row))
+            gone = min(time - limits.job[row].charged, _seconds_left(core, row))
             _change_what_may_be_used(core, row, -gone * standing.factor)
             _charge(core, row)
             _look_for_used_up(core, row)
-    if not limits.rules.exact or _others_are_short(core):
+    if (not limits.rules.exact and usage_counts(core)) or _others_are_short(core):
         expect_change(core)
 
 
@@ -238,11 +241,11 @@ def _seconds_left(core: LimitedCore, row: int) -> int:
 
 
 @part
-def _forget_when_due(core: LimitedCore) -> None:
+def _forget_when_due(core: LimitedCore, time: int) -> None:
     """PriorityUsageResetPeriod is over."""
     limits = core.resource_limits
     while limits.rules.resets_done < len(limits.resets):
-        if core.clock.now < limits.resets[limits.rules.resets_done]:
+        if time < limits.resets[limits.rules.resets_done]:
             return
         limits.rules.resets_done += 1
         for counter in range(len(limits.counter)):
