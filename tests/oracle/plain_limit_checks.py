@@ -7,6 +7,7 @@ of each kind the first QOS that sets it counts alone, else all associations. Wha
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import inf
 
 from tests.oracle.plain_limit_records import Database, Holder, Limits, Tres, Used
 from tests.oracle.plain_slurm import Slurm
@@ -180,17 +181,31 @@ class LimitChecks(Slurm):
         return found
 
     def has_too_many(self, job: Job, part: str) -> str:
-        for kind, qos_word, word in (
-            ("max_tres_pa", "QOSMaxNodePerAccount", ""),
-            ("max_tres", "QOSMaxNodePerJobLimit", "AssocMaxNodePerJobLimit"),
-            ("max_tres_pu", "QOSMaxNodePerUserLimit", ""),
-            ("grp_tres", "QOSGrpNodeLimit", "AssocGrpNodeLimit"),
+        """Of the limits of groups of associations, the first that is less than what else it may have counts."""
+        least, of_job, reason = inf, False, ""
+        for kind, word in (
+            ("max_tres_pa", "QOSMaxNodePerAccount"),
+            ("max_tres", "QOSMaxNodePerJobLimit"),
+            ("max_tres_pu", "QOSMaxNodePerUserLimit"),
+            ("grp_tres", "QOSGrpNodeLimit"),
         ):
             for holder in self.holders(job, part):
-                most = self.limit(holder, kind, "node")
-                if most is not None and job.nodes > most:
-                    return qos_word if holder.word == "QOS" else word
-        return ""
+                most = self.limit(holder, kind, "node") if holder.word == "QOS" else None
+                of_job = of_job or (most is not None and kind != "grp_tres")
+                if most is not None and most < least:
+                    least, reason = most, word
+        for holder in self.holders(job, part):
+            if holder.word == "QOS":
+                continue
+            most, grouped = self.limit(holder, "grp_tres", "node"), False
+            if most is not None and most < least:
+                least, reason, grouped = most, "AssocGrpNodeLimit", True
+            most = None if of_job else self.limit(holder, "max_tres", "node")
+            if most is not None and most < least:
+                least, reason = most, "AssocMaxNodePerJobLimit"
+            if grouped:
+                break
+        return reason if job.nodes > least else ""
 
     # ------------------------------------------------------------------ once there are nodes
 

@@ -127,15 +127,16 @@ class LimitedSlurm(LimitChecks):
         return super().start_planned(now, job, part, avail, space)
 
     def weigh_nodes(self, job: Job, part: str, nodes: set[int]) -> None:
-        """Nodes that count already for a limit of nodes weigh less than the others, till weighed anew.
+        """Nodes that count already for a limit of nodes weigh less than others of their kind, till weighed anew.
 
-        Read in node_scheduler.c (``_find_grp_node_bitmap``): no matter for which job they are weighed, all
-        predictions of starts go by that.
+        Read in node_scheduler.c (``_build_node_list``; a kind of which none counts keeps its weight): no
+        matter for which job they are weighed, all predictions of starts go by that.
         """
         counted = nodes & self.counted_already(job, part)
         self.heavy -= nodes
-        if counted:
-            self.heavy |= nodes - counted
+        for kind in self.c.kinds or (self.all_nodes,):
+            if counted & kind:
+                self.heavy |= (nodes & kind) - counted
 
     def counted_already(self, job: Job, part: str) -> set[int]:
         """The nodes of those that run and count for the limits of nodes that apply to the job."""

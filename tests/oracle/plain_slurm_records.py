@@ -95,6 +95,7 @@ class Config:
 
     partitions: dict[str, Partition]
     nodes: int = 0  # of the cluster; 0: those of the partitions
+    kinds: tuple[frozenset[int], ...] = ()  # the nodes of each line NodeName; none: all are of one kind
     origin: int = 0  # epoch of second 0
     daemon_start: int = -8  # all timers of the daemon start here
     builtin: bool = False

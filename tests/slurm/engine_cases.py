@@ -266,7 +266,8 @@ def told(case: Case) -> Fates:
 
 def plain(case: Case) -> Slurm:
     nodes = sum(sum(sizes) for sizes in case.modules.values())
-    config = Config(_partitions(case), nodes=nodes, licences=case.licences)
+    kinds = tuple(map(frozenset, _numbers(case).values()))
+    config = Config(_partitions(case), nodes=nodes, kinds=kinds, licences=case.licences)
     configure(config, case.keys, min(job.submit for job in case.jobs) - case.begins_s)
     config.multifactor = case.keys.get("PriorityType") == "priority/multifactor"
     if case.keys.get("AccountingStorageType") == "accounting_storage/none":
@@ -286,13 +287,19 @@ def configure(config: Config, keys: dict[str, Any], daemon_start: int) -> None:
     config.builtin = keys.get("SchedulerType") == "sched/builtin"
 
 
-def _partitions(case: Case) -> dict[str, Partition]:
+def _numbers(case: Case) -> dict[tuple[str, str], list[int]]:
+    """The nodes of each node set of each module; those of two modules are not next to each other."""
     numbers, first = {}, 0
     for name, sizes in case.modules.items():
         for which, size in zip((FIRST, SECOND), sizes, strict=True):
             numbers[name, which] = list(range(first, first + size))
             first += size
-        first += 1  # nodes of two modules are not next to each other
+        first += 1
+    return numbers
+
+
+def _partitions(case: Case) -> dict[str, Partition]:
+    numbers = _numbers(case)
     return {
         queue.name: Partition(
             [node for which in queue.sets for node in numbers[queue.module, which]], queue.tier, queue.factor

@@ -188,6 +188,19 @@ def test_a_job_starts_once_usage_has_faded_though_nothing_else_comes() -> None:
     assert column(play(WHOLE, two, {"q": {"GrpWall": 0}}, **how), "state") == ["PENDING", "PENDING"]
 
 
+def test_a_run_ends_though_jobs_wait_for_ever_beside_limits_of_minutes() -> None:
+    """Priorities are computed no more once nothing is to come; with two partitions they went on for ever."""
+    system = WHOLE.to_dict() | {
+        "partitions": [{"name": name, "module": WHOLE.modules[0].name} for name in ("p", "q")]
+    }
+    two = jobs(nodes=[1, 5], partition=["p", "p,q"])
+    limits = {"a": {"limits": {"GrpTRESMins": "cpu=90", "MaxTRESPerJob": "node=4"}}}
+    seldom = MINUTES | {"bf_interval": 60, "sched_interval": 60, "looks_first": "backfill"}
+    for how in {}, {"accelerate": False}, {"bf_min_prio_reserve": 1}, {"PriorityDecayHalfLife": 3600}:
+        found = play(System.from_dict(system), two, accounts=limits, **seldom | how)
+        assert column(found, "state") == ["COMPLETED", "PENDING"]
+
+
 @pytest.mark.parametrize(("most", "at_once"), [(7, True), (8, False)])
 def test_nodes_that_count_already_are_planned_first(most: int, at_once: bool) -> None:
     """Nodes 5 to 7 are idle. The third is planned on 0 and 1, which count for its QOS, 5 and 6: 7 stays free.

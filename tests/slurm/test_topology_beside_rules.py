@@ -190,8 +190,6 @@ def test_with_limits_of_nodes_the_engine_is_the_plain_model(one: Limited) -> Non
         return all(choose(tree, job.nodes, nodes, weights) for nodes in own)
 
     assume(all(held(job) for job in one.limited.case.jobs))
-    # what both make of it without a topology is asked in test_limit_properties
-    assume(fates(limited_simulation(one.limited)) == limited_fates(one.limited))
 
     class Model(LimitedTopologySlurm):
         most_wait = one.max_switch_wait
