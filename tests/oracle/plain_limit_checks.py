@@ -181,7 +181,7 @@ class LimitChecks(Slurm):
         return found
 
     def has_too_many(self, job: Job, part: str) -> str:
-        """Of the limits of groups of associations, the first that is less than what else it may have counts."""
+        """Of limits of groups of associations counts the first that is less than what else it may have."""
         least, of_job, reason = inf, False, ""
         for kind, word in (
             ("max_tres_pa", "QOSMaxNodePerAccount"),
