@@ -127,7 +127,7 @@ class LimitedSlurm(LimitChecks):
         return super().start_planned(now, job, part, avail, space)
 
     def weigh_nodes(self, job: Job, part: str, nodes: set[int]) -> None:
-        """Nodes that count already for a limit of nodes weigh less than others of their kind, till the next look.
+        """Nodes that count already for a limit of nodes weigh less than others of their kind, till the next.
 
         Read in node_scheduler.c (``_build_node_list``; a kind of which none counts keeps its weight): no
         matter for which job they are weighed, all predictions of starts go by that.
