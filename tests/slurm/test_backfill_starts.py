@@ -81,3 +81,17 @@ def test_nodes_are_chosen_anew_beside_those_that_are_completing(
     starts = begun(COMPLETING, accelerate=accelerate, **keys)
     assert starts[4] == starts[5]
     assert keys or {job: start for job, (_, start) in told(COMPLETING).items()} == starts
+
+
+@pytest.mark.parametrize("accelerate", [True, False])
+def test_what_the_main_scheduler_tries_counts_for_no_limit_of_backfill(accelerate: bool) -> None:
+    """Job 2 is planned at 29; job 3 comes at 40, and is tried by main, then at 59 as the second of two."""
+    jobs = (
+        Job(1, 0, ["q"], nodes=2, runtime=500, limit=10),
+        Job(2, 10, ["q"], nodes=4, runtime=60, limit=1),
+        Job(3, 40, ["q"], nodes=1, runtime=50, limit=1),
+    )
+    queues = tuple(Queue(name, "m", (FIRST, SECOND)) for name in ("q", "other"))
+    keys = {"sched_interval": 20, "bf_interval": 30, "bf_max_job_part": 2, "batch_sched_delay": 0}
+    case = Case({"m": (2, 2)}, queues, jobs, keys)
+    assert begun(case, accelerate=accelerate)[3] == 59

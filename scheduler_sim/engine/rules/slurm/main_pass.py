@@ -36,7 +36,7 @@ def main_pass(core: SlurmCore, depth: int) -> bool:
     """
     open_partitions = len(core.slurm.partition)
     for i in range(len(core.slurm.partition)):
-        core.slurm.partition[i].tried = core.slurm.partition[i].blocked = 0
+        core.slurm.partition[i].tried_by_main = core.slurm.partition[i].blocked = 0
     core.slurm.memory.main_valid = INF
     main_begins(core)
     open_nodes(core)
@@ -56,8 +56,8 @@ def main_pass(core: SlurmCore, depth: int) -> bool:
             continue
         if not may_run(core, row) or not may_run_there(core, placement):
             continue
-        it.tried += 1
-        if most and it.tried > most:
+        it.tried_by_main += 1
+        if most and it.tried_by_main > most:
             continue
         if tried > depth:
             whole = False

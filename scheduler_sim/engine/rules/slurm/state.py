@@ -131,8 +131,9 @@ class Partition:
     members: int  # row of ``masks``: its nodes
     lightest: int  # rows of ``masks``: the nodes of its module by weight, ascending
     heaviest: int  # ... up to the one before this
-    tried: int  # jobs tried in this pass
+    tried: int  # backfill: jobs tried in this pass, which newcomers may go on with
     reserved: int  # reservations made in this pass
+    tried_by_main: int  # main scheduler: jobs tried in this pass
     blocked: int  # main scheduler: nothing more starts here in this pass
 
 
