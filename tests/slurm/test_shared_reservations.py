@@ -240,6 +240,37 @@ def test_with_flex_nodes_inside_come_first() -> None:
     assert [nodes for _, nodes in starts([*first, *later], "FLEX")] == ["0", "1", "2", "3"]
 
 
+def alone(made: list[dict[str, Any]], jobs: list[dict[str, Any]], **keys: Any) -> list[int]:
+    """When jobs of one core and 50 s start on a single node."""
+    given = {"nodes": 1, "submit_time": 0, "tasks": 1, "run_time": 50, "time_limit": 240, "user": "u"}
+    rows = [given | {"reservation": ""} | job for job in jobs]
+    module = {"name": "m", "nodes": 1, "cores_per_node": 8, "shared": True}
+    system = System.from_dict({"modules": [module], "reservations": made})
+    workload = Workload.from_columns(**{name: [row[name] for row in rows] for name in rows[0]})
+    result = simulate(system, workload, Policy(backfill="slurm", slurm={"bf_interval": 1} | keys))
+    result.check()
+    return result.components["start_time"].tolist()
+
+
+def test_a_try_in_a_magnetic_reservation_makes_no_plan() -> None:
+    """The first would start in the magnetic one at 230, which is in the way of no other from 200 to 260."""
+    own = {"name": "r", "start": 200, "end": 230, "nodes": ["m[0]"], "users": ["v"]}
+    magnetic = {"name": "t", "start": 200, "end": 1000, "nodes": ["ALL"], "users": ["-v"]}
+    made = [
+        own | {"flags": ["MAINT", "IGNORE_JOBS"]},
+        magnetic | {"flags": ["MAGNETIC", "IGNORE_JOBS"]},
+    ]
+    jobs = [{}, {"user": "v", "reservation": "r", "time_limit": 60}]
+    assert alone(made, jobs, sched_interval=1000, starts_before_s=1) == [230, 200]
+
+
+def test_the_daemon_hears_of_a_start_that_is_over_at_its_next_look() -> None:
+    """Looks come at 189 and 194. Nothing looks at 187, when it ends, and moves it to its next hour."""
+    hourly = {"name": "r", "start": 186, "end": 187, "nodes": ["m[0]"], "users": ["v"], "flags": ["HOURLY"]}
+    keys = {"starts_before_s": 62, "looks_first": "backfill", "bf_min_age_reserve": 25, "bf_max_job_test": 1}
+    assert alone([hourly], [{"submit_time": 136}], sched_interval=60, **keys) == [189]
+
+
 # -------------------------------------------------------------------- compiled
 
 SITE = {

@@ -51,6 +51,12 @@ def test_so_many_able_nodes_are_those_of_the_plain_model(found: SharedOnSwitches
     compare_shared(found)
 
 
+@examples(100)
+@given(shared_on_switches(wherever=True) | shared_on_switches(wherever=True, most=25, ask=RIGID_ASKS))
+def test_under_one_switch_so_many_able_nodes_are_enough(found: SharedOnSwitches) -> None:
+    compare_shared(found)
+
+
 def compare_shared(found: SharedOnSwitches) -> None:
     with pytest.MonkeyPatch.context() as patch:
         slurm = plain_shared(found, patch)

@@ -245,10 +245,15 @@ class SharedOnSwitches:
 
 
 @st.composite
-def shared_on_switches(draw: st.DrawFn, **of: Any) -> SharedOnSwitches:
+def shared_on_switches(draw: st.DrawFn, *, wherever: bool = False, **of: Any) -> SharedOnSwitches:
+    """``wherever``: all nodes are under one switch, and hardly any job asks for few leaves."""
     case = draw(shared_cases.shared_cases(**of))
-    site = draw(sites({"m": len(case.nodes)}))
-    jobs = [asking(job, *draw(ASKED)) for job in case.jobs]
+    site = draw(sites({"m": len(case.nodes)}, kinds=("tree",) if wherever else ("tree", "block")))
+    if wherever:
+        heads = set(range(len(site.leaves) + len(site.above))) - {i for below in site.above for i in below}
+        site = replace(site, above=[*site.above, sorted(heads)])
+    few = st.sampled_from([(-1, -1)] * 9 + [(1, 100)]) if wherever else ASKED
+    jobs = [asking(job, *draw(few)) for job in case.jobs]
     return SharedOnSwitches(replace(case, jobs=jobs), site, draw(st.sampled_from([300, 60])))
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from scheduler_sim.arrays import Bools, Ints
 from scheduler_sim.engine.rules.slurm.cons_tres.state import AMONG_ABLE, AVAILABLE, EVEN, ONE_ROW, RESERVED
+from scheduler_sim.engine.rules.slurm.topology.state import NOWHERE
 from scheduler_sim.placement.parse_once import error_at, parse_once
 from scheduler_sim.policy.policy import Policy
 from scheduler_sim.simulation.rules.numbers import Jobs
@@ -17,6 +18,7 @@ from scheduler_sim.system.gres import gpus_in, parse_gres
 from scheduler_sim.system.node_resources import GPUS, KINDS
 from scheduler_sim.system.shared_cores import shares_cores
 from scheduler_sim.system.system import System
+from scheduler_sim.system.topology import TREE
 from scheduler_sim.workload.parts import stated_cores
 
 UNSET = 500_000
@@ -144,7 +146,7 @@ class Needs:
         found |= self._sharing_cores(found)
         self._keep_within_memory(found)
         found["by_able"] = self._by_able(found)
-        found["even"] = np.where(found["by_switches"] > 0, 0, found["by_able"])
+        found["even"] = np.where(found["by_switches"] > 0, self._by_able_on_switches(found), found["by_able"])
         return {name: np.asarray(value, dtype=np.int64) for name, value in found.items()}
 
     def _asked(self) -> tuple[Ints, Ints, Ints, Ints, Ints, Bools]:
@@ -223,11 +225,15 @@ class Needs:
         each = np.maximum(found["node_cpus"], on_node * found["cpus_per_task"])
         by_memory = (found["per_cpu"] > 0) & (found["memory"] > 0)
         strict = (each * nodes >= found["min_cpus"]) & ~by_memory & (~found["generic"] | (per_node > 0))
-        lln = any(one.slurm.get("LLN") for one in self._system.partitions)
-        lln |= "CR_LLN" in self._keys.SelectTypeParameters
-        single = (nodes == 1) & (not lln)
+        single = (nodes == 1) & (not self._least_loaded)
         rigid &= (found["kind"] != AVAILABLE) | (not shares_cores(self._system))
         return np.where(rigid & strict, AMONG_ABLE, np.where(rigid & single, EVEN, 0))
+
+    @property
+    def _least_loaded(self) -> bool:
+        """Whether the least loaded nodes go first, in any partition."""
+        of_partitions = any(one.slurm.get("LLN") for one in self._system.partitions)
+        return of_partitions or "CR_LLN" in self._keys.SelectTypeParameters
 
     def _keep_within_memory(self, found: dict[str, Ints]) -> None:
         """MaxMemPerCPU refuses nothing: with more memory come more CPUs."""
@@ -271,6 +277,19 @@ class Needs:
         places = [self._system.module_index(one.module) for one in self._system.partitions]
         on = [int(self._system.on_switches[place]) for place in places]
         return self._of_partition(on) * ((not optional) | (self._column("switches") > 0))
+
+    def _by_able_on_switches(self, found: dict[str, Ints]) -> Ints:
+        """Whether it is met by so many able nodes wherever these lie: all are under one switch.
+
+        Which nodes are taken goes by all that offer something, so that it is not AMONG_ABLE. Of what jobs ask
+        of generic resources nodes are left out first that have few; jobs may ask for few leaves.
+        """
+        topology = self._system.topology
+        tops = sum(switch.above == NOWHERE for switch in self._system.switches)
+        if topology is None or topology.type != TREE or tops > 1 or self._least_loaded:
+            return np.zeros_like(self._partition)
+        wherever = (found["by_able"] > 0) & (found["generic"] == 0) & (self._column("switches") <= 0)
+        return np.where(wherever, EVEN, 0)
 
     # -- columns
 

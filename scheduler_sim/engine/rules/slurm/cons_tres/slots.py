@@ -15,6 +15,7 @@ from scheduler_sim.engine.core.state import INF
 from scheduler_sim.engine.rules.slurm.backfill_pass import (
     any_unallocated,
     fixed_slot,
+    is_extra,
     is_out_of_sight,
     next_try,
     none_leave,
@@ -157,7 +158,7 @@ def shared_slot(
         put_unreserved_from(core, placement, record, start)
         keep_open(core, it)
         if not counted and count(core.slurm.sets.unreserved, it.low, it.high) >= need.min_nodes:
-            core.slurm.memory.tested += 1
+            core.slurm.memory.tested += 0 if is_extra(core) else 1
             counted = True
         time = slot_on_unreserved(core, row, placement, ahead, later) if counted else INF
         if time == INF:
@@ -174,7 +175,7 @@ def shared_slot(
             if time in (now, INF):
                 return time
         time = max(time, now + 1)
-        if not ahead:
+        if not ahead or is_extra(core):
             return INF
         if is_out_of_sight(core, time) or not (at_once or may_plan(core, row, placement)):
             return INF

@@ -14,7 +14,10 @@ from scheduler_sim.engine.rules.slurm.start import may_run, may_run_there
 
 @on(any_is_listed, "reservations")
 def any_has_room(core: ReservationsCore) -> bool:
-    """The first that has no reservation settles it, or whose reservation is as large as it asks for."""
+    """The first that has no reservation settles it, or whose reservation is as large as it asks for.
+
+    It is no look of the daemon's: none moves on to its next turn.
+    """
     own, found, i = core.reservations.at.inside, False, core.queue.at.head
     while i < core.queue.at.tail and not found:
         found = _is_listed(core, core.queue.waiting[i])
@@ -25,7 +28,7 @@ def any_has_room(core: ReservationsCore) -> bool:
 
 @part
 def _is_listed(core: ReservationsCore, row: int) -> bool:
-    if has_its_reservation(core, row):
+    if _stands(core, row):
         for placement in range(core.jobs[row].first, core.jobs[row].last):
             if is_large_enough(core, placement):
                 return True
@@ -34,11 +37,14 @@ def _is_listed(core: ReservationsCore, row: int) -> bool:
 
 @on(may_run, "reservations")
 def has_its_reservation(core: ReservationsCore, row: int) -> bool:
-    """One whose reservation is gone is held.
-
-    From here on its reservation is the one that is looked at.
-    """
+    """One whose reservation is gone is held."""
     move_on(core)
+    return _stands(core, row)
+
+
+@part
+def _stands(core: ReservationsCore, row: int) -> bool:
+    """Whether the reservation of a job is there, if it has one: it is the one to look at from here on."""
     own = core.reservations.claim[row].of
     if core.reservations.at.drawn >= 0:
         own = core.reservations.at.drawn
