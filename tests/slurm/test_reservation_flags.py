@@ -60,6 +60,17 @@ def test_a_magnetic_reservation_draws_who_may_use_it() -> None:
     assert drawn.components["reservation"].astype(str).tolist() == ["r", "", ""]
 
 
+def test_a_full_pass_tries_all_though_each_magnetic_reservation_has_a_try_of_its_own() -> None:
+    """The job is tried in each of three first; no limit of depth counts in a pass over the whole queue."""
+    keys = {"sched_interval": 7, "bf_interval": 1000, "starts_before_s": 1, "default_queue_depth": 0}
+    made = [
+        reserved(name=name, start=5000, end=6000, nodes=["m[0]"], flags=["MAGNETIC", "OVERLAP"])
+        for name in "rst"
+    ]
+    result = run([{}], *made, policy=Policy(backfill="slurm", slurm=keys))
+    assert result.components["start_time"].tolist() == [6]
+
+
 def test_who_is_drawn_ends_with_the_reservation() -> None:
     result = run([{}, {"user": "bob"}], reserved(nodes=["m[0-2]"], end=300, flags=["MAGNETIC"]))
     assert result.components["state"].astype(str).tolist() == ["TIMEOUT", "COMPLETED"]

@@ -140,7 +140,7 @@ def _main(core: SlurmCore, ended: bool) -> None:
     look_at_newcomers(core)
     waiting, listed = core.queue.at.tail - core.queue.at.head, any_is_listed(core)
     if main_stands_until(core) <= now:
-        depth = waiting * len(core.slurm.partition) if full else slurm.rules.default_queue_depth
+        depth = INF if full else slurm.rules.default_queue_depth
         stood = slurm.memory.main_valid
         if main_pass(core, depth):
             slurm.memory.unseen_by_full = 0

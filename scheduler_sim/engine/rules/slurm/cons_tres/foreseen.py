@@ -25,6 +25,7 @@ from scheduler_sim.engine.rules.slurm.cons_tres.room import (
     leave_later,
     pick_chosen,
     place_of,
+    room_later,
     room_now,
 )
 from scheduler_sim.engine.rules.slurm.cons_tres.state import AMONG_ABLE, ConsTresCore, Room
@@ -227,7 +228,7 @@ def _pick_after(core: ConsTresCore, placement: int, it: Partition, nodes: Words,
         while bits != NONE:
             leave_by(core, begin + ((word - it.low) << 6) + lowest_in(bits), end)
             bits &= bits - ONE
-    choose_nodes(core, number, part.later, among, False)
+    choose_nodes(core, number, room_later(core), among, False)
     pick_chosen(core, it)
 
 
@@ -258,7 +259,7 @@ def _start_by_trial(core: ConsTresCore, placement: int, it: Partition, nodes: Wo
         group_has_ended(core, need)
         if planned_end(core, last) < enough:
             continue
-        if fits_in(core, need, core.cons_tres.later, nodes) and will_do(core, placement):
+        if fits_in(core, need, room_later(core), nodes) and will_do(core, placement):
             pick_chosen(core, it)
             return end_as_seen(core, planned_end(core, last))
     return INF

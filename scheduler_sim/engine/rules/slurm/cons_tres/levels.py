@@ -12,7 +12,7 @@ from scheduler_sim.engine.core.state import INF
 from scheduler_sim.engine.rules.shared_nodes.state import LOG
 from scheduler_sim.engine.rules.slurm.cons_tres.able_by import mark_anew, put_able_at
 from scheduler_sim.engine.rules.slurm.cons_tres.offers import look, make_offer, may_use
-from scheduler_sim.engine.rules.slurm.cons_tres.room import copy_node, room_now
+from scheduler_sim.engine.rules.slurm.cons_tres.room import copy_node, room_later, room_now
 from scheduler_sim.engine.rules.slurm.cons_tres.state import ConsTresCore, Room
 from scheduler_sim.engine.rules.slurm.cons_tres.tenants import leave_first
 
@@ -50,7 +50,7 @@ def _able_from(core: ConsTresCore, level: int, node: int) -> int:
     slot = part.machine[node].first
     while slot >= 0:
         end, slot = part.tenant[slot].end, leave_first(core, slot)
-        if is_able(core, need, part.later, node):
+        if is_able(core, need, room_later(core), node):
             return int(end)
     return INF
 

@@ -22,6 +22,7 @@ from scheduler_sim.engine.rules.slurm.cons_tres.room import (
     entering,
     has_left,
     place_of,
+    room_later,
     room_now,
 )
 from scheduler_sim.engine.rules.slurm.cons_tres.state import NEVER, SOMETIME, YET_UNKNOWN, ConsTresCore
@@ -54,7 +55,7 @@ def may_fit(core: ConsTresCore, placement: int) -> bool:
     if need.possible == YET_UNKNOWN:
         empty_room(core, core.slurm.partition[way.partition].module)
         mask = core.slurm.nodes.masks[way.mask]
-        fitting = choose_nodes(core, number, core.cons_tres.later, mask, True)
+        fitting = choose_nodes(core, number, room_later(core), mask, True)
         need.possible = SOMETIME if fitting else NEVER
     return need.possible == SOMETIME
 

@@ -43,6 +43,15 @@ def room_now(core: ConsTresCore) -> Room:
 
 
 @part
+def room_later(core: ConsTresCore) -> Room:
+    """The room that a prediction makes of it, handed over like that of now: one function does for both."""
+    later = core.cons_tres.later
+    return Room(
+        later.free, later.cores, later.jobs, later.used, later.taken, later.row, later.order, later.size
+    )
+
+
+@part
 def change_room(core: ConsTresCore, placement: int, room: Room, sign: int) -> None:
     """A job enters a room with its shares of nodes (-1), or leaves it (1); what is free changes elsewhere."""
     first = core.shared_nodes.request[placement].slot
@@ -133,7 +142,7 @@ def leave_later(core: ConsTresCore, placement: int) -> None:
 def leave_node(core: ConsTresCore, placement: int, slot: int) -> None:
     """In the later room a job has left one of its nodes."""
     part = core.cons_tres
-    _change_node(core, placement, slot, part.later, 1)
+    _change_node(core, placement, slot, room_later(core), 1)
     for kind in range(len(part.later.free)):
         part.later.free[kind, core.shared_nodes.slots[slot]] += part.share[slot, kind]
 

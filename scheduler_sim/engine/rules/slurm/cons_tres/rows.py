@@ -29,6 +29,7 @@ from scheduler_sim.engine.rules.slurm.cons_tres.room import (
     has_left,
     node_copied,
     room_copied,
+    room_later,
     room_now,
 )
 from scheduler_sim.engine.rules.slurm.cons_tres.row_packing import leave_row_on, pack_anew, put_in_row
@@ -214,7 +215,7 @@ def pack_later(core: RowsCore, need: int) -> None:
     """In a prediction that is done once for all that are gone, where Slurm does it for each."""
     it = core.cons_tres.need[need]
     if it.kind == AVAILABLE:
-        pack_anew(core, core.cons_tres.later, it.partition)
+        pack_anew(core, room_later(core), it.partition)
 
 
 @part

@@ -22,7 +22,13 @@ from scheduler_sim.engine.rules.slurm.cons_tres.foreseen import (
     will_do,
 )
 from scheduler_sim.engine.rules.slurm.cons_tres.levels import is_able, refresh
-from scheduler_sim.engine.rules.slurm.cons_tres.room import copy_room, leave_later, pick_chosen, place_of
+from scheduler_sim.engine.rules.slurm.cons_tres.room import (
+    copy_room,
+    leave_later,
+    pick_chosen,
+    place_of,
+    room_later,
+)
 from scheduler_sim.engine.rules.slurm.cons_tres.slots import (
     fits_in_slot,
     gets_whole_nodes,
@@ -106,7 +112,7 @@ def _fits_later(core: PreemptionSharesCore, placement: int, nodes: Words) -> boo
     """Whether a placement fits there, on some of these nodes: they are PICKED."""
     need = int(core.cons_tres.asked[placement].need)
     group_has_ended(core, need)
-    if not fits_in(core, need, core.cons_tres.later, nodes) or not will_do(core, placement):
+    if not fits_in(core, need, room_later(core), nodes) or not will_do(core, placement):
         return False
     pick_chosen(core, core.slurm.partition[core.slurm.way[placement].partition])
     return True
@@ -121,7 +127,7 @@ def _find_able_without(core: PreemptionSharesCore, placement: int, row: int) -> 
     for i in range(slot, slot + core.placements[core.jobs[row].placed].nodes):
         node = core.shared_nodes.slots[i]
         word, bit = place_of(core, it, node)
-        if core.preemption.room[word] & bit == NONE and is_able(core, need, core.cons_tres.later, node):
+        if core.preemption.room[word] & bit == NONE and is_able(core, need, room_later(core), node):
             core.preemption.room[word] |= bit
 
 

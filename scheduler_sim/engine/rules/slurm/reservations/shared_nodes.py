@@ -14,7 +14,7 @@ from scheduler_sim.engine.rules.slurm.cons_tres.alike import weigh_alike
 from scheduler_sim.engine.rules.slurm.cons_tres.choice import choose_nodes
 from scheduler_sim.engine.rules.slurm.cons_tres.lifecycle import may_fit
 from scheduler_sim.engine.rules.slurm.cons_tres.offers import weight_beside
-from scheduler_sim.engine.rules.slurm.cons_tres.room import empty_node, place_of
+from scheduler_sim.engine.rules.slurm.cons_tres.room import empty_node, place_of, room_later
 from scheduler_sim.engine.rules.slurm.cons_tres.state import AVAILABLE, ConsTresCore, Need
 from scheduler_sim.engine.rules.slurm.reservations.nodes import (
     least_nodes,
@@ -48,7 +48,7 @@ def would_fit_empty(core: ReservedSharesCore, placement: int, nodes: Words) -> b
         while bits != NONE:
             empty_node(core, begin + ((word - it.low) << 6) + lowest_in(bits))
             bits &= bits - ONE
-    return choose_nodes(core, core.cons_tres.asked[placement].need, core.cons_tres.later, nodes, True)
+    return choose_nodes(core, core.cons_tres.asked[placement].need, room_later(core), nodes, True)
 
 
 @on(waits_for_jobs_on, "cons_tres", "reservations")
