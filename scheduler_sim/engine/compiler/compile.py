@@ -32,9 +32,11 @@ AS_PARTS: dict[str, Any] = {
 
 
 def dispatcher(function: Any, *, inlined: bool) -> Any:
-    """Return what Numba has of a function that is compiled into those that call it."""
-    more = {"forceinline": True} if inlined else {}
-    return njit(pipeline_class=PartCompiler, **_OPTIONS, **more)(function)
+    """Return what Numba has of a function that is compiled into those that call it.
+
+    That it is inlined or not is always said: else Numba inlines what an inlined function calls, too.
+    """
+    return njit(pipeline_class=PartCompiler, forceinline=inlined, **_OPTIONS)(function)
 
 
 def instruction_type(name: str) -> Any:

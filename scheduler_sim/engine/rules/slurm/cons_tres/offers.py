@@ -50,7 +50,7 @@ def weight_beside(core: ConsTresCore, it: Need, node: int) -> int:
 # -- which nodes may be used at all
 
 
-@part
+@inlined
 def may_use(core: ConsTresCore, need: int, room: Room, node: int) -> bool:
     """Whether a job may be on a node, by memory, generic resources, and who is there; not yet by cores."""
     it, jobs = core.cons_tres.need[need], room.jobs
@@ -100,7 +100,7 @@ def _has_memory(core: ConsTresCore, it: Need, room: Room, node: int) -> bool:
 # -- what it can give
 
 
-@part
+@inlined
 def make_offer(core: ConsTresCore, need: int, room: Room, node: int, all_cores: bool) -> bool:
     """Note what a node can give, with its free cores or with all of them; False if it cannot have the job."""
     part, it = core.cons_tres, core.cons_tres.need[need]
@@ -201,7 +201,7 @@ def _by_memory(it: Need, cpus: int, free: int, threads: int) -> int:
 # -- what its tasks can use of that
 
 
-@part
+@inlined
 def look(core: ConsTresCore, need: int, node: int) -> int:
     """Note the CPUs that the job's tasks can use of an offer, and return them.
 
