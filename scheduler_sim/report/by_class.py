@@ -1,4 +1,4 @@
-"""Waits and utilization of parts of the workload, as a person reads them: the largest few, and the others."""
+"""Waits and utilisation of parts of the workload, as a person reads them: the largest few, and the others."""
 
 from __future__ import annotations
 

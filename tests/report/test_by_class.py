@@ -1,4 +1,4 @@
-"""Waits and utilization of parts of the workload: hand-made schedules, and what is put together."""
+"""Waits and utilisation of parts of the workload: hand-made schedules, and what is put together."""
 
 from __future__ import annotations
 

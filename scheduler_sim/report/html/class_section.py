@@ -1,4 +1,4 @@
-"""Waits and utilization by partition, user and size: a figure and a table each."""
+"""Waits and utilisation by partition, user and size: a figure and a table each."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def class_section(tables: Tables) -> list[Markup]:
     if not tables:
         return []
     parts = [part for what, found in tables.items() for part in _part(what, found)]
-    return [section("classes", f"Waits and utilization by {listing(tables)}", parts)]
+    return [section("classes", f"Waits and utilisation by {listing(tables)}", parts)]
 
 
 def drawn(tables: Tables) -> list[dict[str, Any]]:
@@ -110,4 +110,4 @@ def _table(what: str, found: pd.DataFrame) -> Markup:
         keys.append([len(keys), *(row[one] for one in values)])
     header = [NODES.get(what, what), "components", "node-hours", "of all node time"]
     header += [*([joules.headed("energy")] if joules else []), *map(waited.headed, WAITS.values())]
-    return table(f"Waits and utilization by {what}", header, rows, keys=keys)
+    return table(f"Waits and utilisation by {what}", header, rows, keys=keys)

@@ -1,4 +1,4 @@
-// Waits and utilization of parts of the workload: bars of node time, and beside them the waits.
+// Waits and utilisation of parts of the workload: bars of node time, and beside them the waits.
 
 const SHORTEST = 0.8;  // s, where the axis of waits begins
 const LETTERS = 95;  // pixels that the words beside a mark take
