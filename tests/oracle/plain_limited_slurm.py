@@ -127,10 +127,10 @@ class LimitedSlurm(LimitChecks):
         return super().start_planned(now, job, part, avail, space)
 
     def weigh_nodes(self, job: Job, part: str, nodes: set[int]) -> None:
-        """Nodes that count already for a limit of nodes weigh less than others of their kind, till the next.
+        """Nodes that count already for a limit of nodes weigh less than others of their kind.
 
-        Read in node_scheduler.c (``_build_node_list``; a kind of which none counts keeps its weight): no
-        matter for which job they are weighed, all predictions of starts go by that.
+        They do until nodes are looked for again: no matter for which job they are weighed, all predictions of
+        starts go by that. A kind of which none counts keeps its weight (``_build_node_list``).
         """
         counted = nodes & self.counted_already(job, part)
         self.heavy -= nodes

@@ -174,15 +174,23 @@ def test_one_that_binds_nobody_changes_nothing(case: SharedCase) -> None:
 def starts(jobs: list[dict[str, Any]], *flags: str, **module: Any) -> list[tuple[int, str]]:
     """When jobs of 60 s start, and where: of 4 nodes of 8 cores lab has the first two from 200 to 500."""
     lab = {"name": "lab", "start": 200, "end": 500, "nodes": ["m[0-1]"], "users": ["u"], "flags": list(flags)}
-    nodes = {"name": "m", "nodes": 4, "cores_per_node": 8, "shared": True} | module
-    system = System.from_dict({"modules": [nodes], "reservations": [lab]})
-    given = {"nodes": 1, "submit_time": 0, "tasks": 8, "run_time": 60, "time_limit": 120, "user": "u"}
-    rows = [given | {"reservation": "", "exclusive": 0, "max_nodes": -1} | job for job in jobs]
-    workload = Workload.from_columns(**{name: [row[name] for row in rows] for name in rows[0]})
-    result = simulate(system, workload, Policy(name="slurm", backfill="slurm", slurm=AT_ONCE))
-    result.check()
-    table = result.components
+    given = {"tasks": 8, "run_time": 60, "time_limit": 120}
+    table = ran([lab], {"nodes": 4} | module, [given | job for job in jobs], AT_ONCE)
     return list(zip(table["start_time"].tolist(), table["node_list"].astype(str).tolist(), strict=True))
+
+
+def ran(
+    made: list[dict[str, Any]], module: dict[str, Any], jobs: list[dict[str, Any]], keys: dict[str, Any]
+) -> pd.DataFrame:
+    """The components of a run on one module, whose nodes have 8 cores."""
+    nodes = {"name": "m", "cores_per_node": 8, "shared": True} | module
+    given = {"nodes": 1, "submit_time": 0, "user": "u", "reservation": "", "exclusive": 0, "max_nodes": -1}
+    rows = [given | job for job in jobs]
+    workload = Workload.from_columns(**{name: [row[name] for row in rows] for name in rows[0]})
+    system = System.from_dict({"modules": [nodes], "reservations": made})
+    result = simulate(system, workload, Policy(name="slurm", backfill="slurm", slurm=keys))
+    result.check()
+    return result.components
 
 
 AT_ONCE = {
@@ -242,14 +250,9 @@ def test_with_flex_nodes_inside_come_first() -> None:
 
 def alone(made: list[dict[str, Any]], jobs: list[dict[str, Any]], **keys: Any) -> list[int]:
     """When jobs of one core and 50 s start on a single node."""
-    given = {"nodes": 1, "submit_time": 0, "tasks": 1, "run_time": 50, "time_limit": 240, "user": "u"}
-    rows = [given | {"reservation": ""} | job for job in jobs]
-    module = {"name": "m", "nodes": 1, "cores_per_node": 8, "shared": True}
-    system = System.from_dict({"modules": [module], "reservations": made})
-    workload = Workload.from_columns(**{name: [row[name] for row in rows] for name in rows[0]})
-    result = simulate(system, workload, Policy(backfill="slurm", slurm={"bf_interval": 1} | keys))
-    result.check()
-    return result.components["start_time"].tolist()
+    given = {"tasks": 1, "run_time": 50, "time_limit": 240}
+    table = ran(made, {"nodes": 1}, [given | job for job in jobs], {"bf_interval": 1} | keys)
+    return table["start_time"].tolist()
 
 
 def test_a_try_in_a_magnetic_reservation_makes_no_plan() -> None:

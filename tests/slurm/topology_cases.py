@@ -70,9 +70,18 @@ class Site:
 
 
 @st.composite
-def sites(draw: st.DrawFn, sizes: dict[str, int], *, kinds: tuple[str, ...] = ("tree", "block")) -> Site:
-    """Nodes of all modules on leaves, in any order; a forest above, in which leaves may be at any height."""
-    kind = draw(st.sampled_from(kinds))
+def sites(
+    draw: st.DrawFn,
+    sizes: dict[str, int],
+    *,
+    kinds: tuple[str, ...] = ("tree", "block"),
+    under_one: bool = False,
+) -> Site:
+    """Nodes of all modules on leaves, in any order; a forest above, in which leaves may be at any height.
+
+    ``under_one``: it is one tree.
+    """
+    kind = draw(st.sampled_from(("tree",) if under_one else kinds))
     nodes = [(module, node) for module, count in sizes.items() for node in range(count)]
     if draw(st.booleans()):
         nodes = draw(st.permutations(nodes))
@@ -90,7 +99,7 @@ def sites(draw: st.DrawFn, sizes: dict[str, int], *, kinds: tuple[str, ...] = ("
         below = draw(st.lists(st.sampled_from(roots), min_size=1, unique=True))
         roots = [one for one in roots if one not in below] + [len(leaves) + len(above)]
         above.append(below)
-    if draw(st.integers(0, 3)):  # one above all
+    if under_one or draw(st.integers(0, 3)):  # one above all
         above.append(roots)
     return Site(leaves, above, first=draw(st.booleans()))
 
@@ -248,10 +257,7 @@ class SharedOnSwitches:
 def shared_on_switches(draw: st.DrawFn, *, wherever: bool = False, **of: Any) -> SharedOnSwitches:
     """``wherever``: all nodes are under one switch, and hardly any job asks for few leaves."""
     case = draw(shared_cases.shared_cases(**of))
-    site = draw(sites({"m": len(case.nodes)}, kinds=("tree",) if wherever else ("tree", "block")))
-    if wherever:
-        heads = set(range(len(site.leaves) + len(site.above))) - {i for below in site.above for i in below}
-        site = replace(site, above=[*site.above, sorted(heads)])
+    site = draw(sites({"m": len(case.nodes)}, under_one=wherever))
     few = st.sampled_from([(-1, -1)] * 9 + [(1, 100)]) if wherever else ASKED
     jobs = [asking(job, *draw(few)) for job in case.jobs]
     return SharedOnSwitches(replace(case, jobs=jobs), site, draw(st.sampled_from([300, 60])))
