@@ -54,7 +54,13 @@ NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 TOO_LARGE = "is too large for the memory of this machine; nothing was written"
 
-EXTRAS = {"matplotlib": "report", "bokeh": "report", "distributed": "dask", "gymnasium": "rl"}
+EXTRAS = {
+    "scipy": "statistics",
+    "matplotlib": "report",
+    "bokeh": "report",
+    "distributed": "dask",
+    "gymnasium": "rl",
+}
 """Packages that come with an extra, and which."""
 
 COMMANDS = (

@@ -16,6 +16,7 @@ import pandas as pd
 
 from scheduler_sim.metrics.ties import connected
 from scheduler_sim.placement.placements import Placements
+from scheduler_sim.workload.circles import on_circles
 from scheduler_sim.workload.table import Workload
 from scheduler_sim.workload.validation import problem
 
@@ -144,13 +145,8 @@ def _offsets(bound: tuple[np.ndarray, np.ndarray], own: np.ndarray) -> np.ndarra
 
 def _refuse_circles(workload: Workload, rows: np.ndarray, bound: tuple[np.ndarray, np.ndarray]) -> None:
     """Raise TraceError, with the line, where delays that count from one another lead round in a circle."""
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
     row, after = bound
-    graph = coo_array((np.ones(len(row), dtype=np.int8), (row, after)), shape=(len(rows), len(rows)))
-    _, label = connected_components(graph, directed=True, connection="strong")
-    circular = row[label[row] == label[after]]
+    circular = row[on_circles(row, after)]
     if len(circular):
         first = int(rows[circular.min()])
         raise problem(

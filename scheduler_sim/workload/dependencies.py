@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from scheduler_sim.errors import TraceError
+from scheduler_sim.workload.circles import on_circles
 from scheduler_sim.workload.dependency_text import ALONE, DYNAMIC, Wish, parse_wishes
 from scheduler_sim.workload.mwf_text import is_missing
 from scheduler_sim.workload.source import TraceSource
@@ -161,20 +162,10 @@ def _wishes_of_rows(
 
 
 def _refuse_cycles(table: pd.DataFrame, source: TraceSource, edges: pd.DataFrame) -> None:
-    if edges.empty:
-        return
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
     row, after = edges["row"].to_numpy(), edges["after_row"].to_numpy()
-    members, ends = np.unique(np.concatenate([row, after]), return_inverse=True)
-    here, there = ends[: len(row)], ends[len(row) :]
-    graph = coo_array((np.ones(len(row), dtype=np.int8), (here, there)), shape=(len(members),) * 2)
-    count, label = connected_components(graph.tocsr(), directed=True, connection="strong")
-    if count == len(members) and not (here == there).any():
+    those = np.unique(row[on_circles(row, after)])
+    if not len(those):
         return
-    circular = np.flatnonzero(label[here] == label[there])
-    those = np.unique(row[circular])
     first = int(those[0])
     raise problem(
         table,

@@ -13,7 +13,7 @@ from tests.conftest import ROOT
 
 WITHOUT = """
 import sys
-for name in ("matplotlib", "bokeh", "distributed", "gymnasium"):
+for name in ("scipy", "matplotlib", "bokeh", "distributed", "gymnasium"):
     sys.modules[name] = None
 from scheduler_sim.cli.main import main
 sys.exit(main(sys.argv[1:]))
@@ -42,8 +42,14 @@ def folder(tmp_path_factory):
         ("explain", "result", 301),
         ("report", "result", "--out", "result.csv"),
         ("convert", SAMPLE, "trace.parquet"),
-        ("generate", ROOT / "workloads" / "sample-1000.yaml", "--out", "trace.swf"),
-        ("fit", "scaling", ROOT / "configs/apps/points/prism.csv"),
+        ("run", CLUSTER, SAMPLE, "--policy", "slurm", "--out", "slurm"),
+        (
+            "run",
+            ROOT / "configs/systems/three-modules.yaml",
+            ROOT / "workloads/sample-modular.mwf",
+            "--out",
+            "mwf",
+        ),
     ],
 )
 def test_what_needs_no_extra_runs_without(arguments, folder):
@@ -55,12 +61,10 @@ def test_what_needs_no_extra_runs_without(arguments, folder):
     ("arguments", "package", "extra"),
     [
         (("report", "result"), "bokeh", "report"),
+        (("generate", ROOT / "workloads/sample-1000.yaml", "--out", "trace.swf"), "scipy", "statistics"),
+        (("study", ROOT / "configs/studies/policies.yaml", "--out", "study"), "scipy", "statistics"),
+        (("fit", "scaling", ROOT / "configs/apps/points/prism.csv"), "scipy", "statistics"),
         (("inspect", SAMPLE, "--plot", "trace.png"), "matplotlib", "report"),
-        (
-            ("fit", "scaling", ROOT / "configs/apps/points/prism.csv", "--out", "p.yaml"),
-            "matplotlib",
-            "report",
-        ),
     ],
 )
 def test_what_needs_an_extra_names_it(arguments, package, extra, folder):
@@ -68,4 +72,4 @@ def test_what_needs_an_extra_names_it(arguments, package, extra, folder):
     assert done.returncode == 2, done.stderr
     assert f"{package} is not installed; allowed: pip install 'scheduler-sim[{extra}]'" in done.stderr
     assert "Traceback" not in done.stderr
-    assert not {"trace.png", "p.yaml", "report.html"} & {path.name for path in folder.rglob("*")}
+    assert not {"trace.png", "trace.swf", "study", "report.html"} & {path.name for path in folder.rglob("*")}

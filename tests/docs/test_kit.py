@@ -12,22 +12,23 @@ from scheduler_sim.version import __version__
 from tests.conftest import ROOT
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+EXTRAS = PROJECT["optional-dependencies"]
 RECIPE = yaml.safe_load((ROOT / "conda" / "recipe.yaml").read_text(encoding="utf-8"))
 
 
 def test_the_lock_has_each_dependency_in_a_version_that_is_allowed():
     lock = (ROOT / "requirements.lock").read_text(encoding="utf-8")
     pinned = dict(re.findall(r"^([\w.-]+)==(\S+)", lock, re.M))
-    extras = PROJECT["optional-dependencies"]
-    for text in [*PROJECT["dependencies"], *extras["report"], *extras["docs"], *extras["dev"]]:
+    for text in [*PROJECT["dependencies"], *EXTRAS["statistics"], *EXTRAS["report"], *EXTRAS["docs"], *EXTRAS["dev"]]:
         asked = Requirement(text)
         if asked.name != PROJECT["name"]:
             assert asked.specifier.contains(pinned[asked.name.lower()]), text
 
 
 def test_the_conda_recipe_runs_with_what_the_project_names():
+    """Conda knows no extras: it has what generates, studies and fits, too."""
     asked = [Requirement(text) for text in RECIPE["requirements"]["run"] if not text.startswith("__")]
-    project = [Requirement(text) for text in PROJECT["dependencies"]]
+    project = [Requirement(text) for text in [*PROJECT["dependencies"], *EXTRAS["statistics"]]]
     assert {one.name: one.specifier for one in asked if one.name != "python"} == {
         one.name: one.specifier for one in project
     }
