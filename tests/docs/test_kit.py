@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from itertools import chain
 
 import yaml
 from packaging.requirements import Requirement
@@ -19,7 +20,8 @@ RECIPE = yaml.safe_load((ROOT / "conda" / "recipe.yaml").read_text(encoding="utf
 def test_the_lock_has_each_dependency_in_a_version_that_is_allowed():
     lock = (ROOT / "requirements.lock").read_text(encoding="utf-8")
     pinned = dict(re.findall(r"^([\w.-]+)==(\S+)", lock, re.M))
-    for text in [*PROJECT["dependencies"], *EXTRAS["statistics"], *EXTRAS["report"], *EXTRAS["docs"], *EXTRAS["dev"]]:
+    extras = chain.from_iterable(EXTRAS[name] for name in ("statistics", "report", "docs", "dev"))
+    for text in chain(PROJECT["dependencies"], extras):
         asked = Requirement(text)
         if asked.name != PROJECT["name"]:
             assert asked.specifier.contains(pinned[asked.name.lower()]), text
