@@ -39,6 +39,23 @@ def reached_before(core: LimitedCore, placement: int) -> int:
 
 
 @part
+def is_beyond_reach_before(core: LimitedCore, placement: int, jobs: int) -> bool:
+    """Whether none of these limits stands against it, nor would if so many more jobs ran."""
+    limits = core.resource_limits
+    standing = limits.standing[limits.of[placement]]
+    for i in range(standing.before, standing.after):
+        limit = limits.limit[i]
+        if limit.kind == GRP_WALL:  # minutes are used up as time goes by
+            return False
+        if limit.kind == MAX_WALL:
+            if _stands_before(core, placement, limit, standing):
+                return False
+        elif limits.counter[limit.counter].jobs + jobs >= limit.most:
+            return False
+    return True
+
+
+@part
 def has_too_many_nodes(core: LimitedCore, placement: int) -> bool:
     """Whether it asks for more nodes than it may ever have at once."""
     limits = core.resource_limits

@@ -6,6 +6,7 @@ partition, and the backfill scheduler plans the job, and later ones of its QOS b
 
 from __future__ import annotations
 
+from scheduler_sim.engine.core.bits import count
 from scheduler_sim.engine.core.hooks import on
 from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.core.state import INF
@@ -34,10 +35,11 @@ from scheduler_sim.engine.rules.slurm.resource_limits.amounts import (
 )
 from scheduler_sim.engine.rules.slurm.resource_limits.reached import (
     has_too_many_nodes,
+    is_beyond_reach_before,
     reached_after,
     reached_before,
 )
-from scheduler_sim.engine.rules.slurm.resource_limits.state import NO_CAP, LimitedCore, Standing
+from scheduler_sim.engine.rules.slurm.resource_limits.state import LimitedCore
 
 LATER_S = 500
 """assoc_limit_stop: so much later one is planned that waits for a limit, where no more nodes are to come."""
@@ -228,8 +230,11 @@ def limited_for_the_pass(core: LimitedCore, placement: int) -> bool:
 
 
 @on(is_surely_tried, "resource_limits")
-def has_no_early_limits(core: LimitedCore, row: int, placement: int, until: int) -> bool:
-    """Whether no limit is tested before nodes are looked for."""
-    limits = core.resource_limits
-    standing: Standing = limits.standing[limits.of[placement]]
-    return standing.before >= standing.after and standing.most_nodes >= NO_CAP
+def stays_within_early_limits(core: LimitedCore, row: int, placement: int, until: int) -> bool:
+    """Whether no limit that is tested before nodes are looked for comes to stand against it in this pass.
+
+    Whatever starts in it before takes an idle node at least. If it does start, the next pass is made anew.
+    """
+    return not has_too_many_nodes(core, placement) and is_beyond_reach_before(
+        core, placement, count(core.slurm.sets.idle, 0, len(core.slurm.sets.idle))
+    )
