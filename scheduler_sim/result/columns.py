@@ -120,7 +120,8 @@ LIMITED = (
         "int64",
         "s",
         "time waited (up to now if it still waits) while such a limit held it at the last"
-        " check of the schedulers; this time also counts in the other waits",
+        " check of the schedulers; this time also counts in the other waits. Passes that start nothing may be"
+        " left out (`accelerate`, the default), so it may be wrong by the time from one pass to the next",
     ),
 )
 """... where QOS or associations have limits."""

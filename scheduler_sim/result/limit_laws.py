@@ -145,12 +145,14 @@ class _Told:
                 yield at, bound
 
     def _exceeded(self, key: str, bound: Bound, rows: np.ndarray) -> Breach:
+        """Those that start in the same second and are not bound by it may have started after them."""
         start, end = (self._schedule.of(name)[self._rows] for name in ("start_time", "end_time"))
         amount = (
             self._schedule.of("nodes")[self._rows] if "TRES" in key else np.ones(len(start), dtype=np.int64)
         )
         of = self._members[bound.holder, bound.by]
-        used = value_at(sum_of_intervals(start[of], end[of], amount[of]), start[rows])
+        begin = np.where(np.isin(of, rows), start[of], np.minimum(start[of] + 1, end[of]))
+        used = value_at(sum_of_intervals(begin, end[of], amount[of]), start[rows])
         over = np.flatnonzero((used > bound.most) & (end[rows] > start[rows]))
         if not len(over):
             return None

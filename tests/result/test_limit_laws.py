@@ -60,4 +60,11 @@ def test_what_exceeds_one_is_found(accounts: Any, qos: Any, says: str) -> None:
 def test_a_limit_that_a_qos_hides_binds_nobody() -> None:
     accounts = {"root": {"limits": {"GrpJobs": 1}}}
     assert breach(accounts, {"q": {"GrpJobs": 5}, "r": {"GrpJobs": 5}}, [0, 0, 0]) is None
-    assert breach(accounts, {"q": {"GrpJobs": 5}}, [0, 0, 0]) is not None  # job 3, of QOS r
+    assert breach(accounts, {"q": {"GrpJobs": 5}}, [0, 0, 1]) is not None  # job 3, of QOS r
+
+
+def test_one_that_it_does_not_bind_may_have_started_last_in_the_same_second() -> None:
+    """GrpJobs of a QOS goes before that of all: job 3, of another QOS, is not held to two of everybody."""
+    accounts = {"root": {"limits": {"GrpJobs": 2}}}
+    assert breach(accounts, {"r": {"GrpJobs": 5}}, [0, 0, 0]) is None
+    assert breach(accounts, {"r": {"GrpJobs": 5}}, [1, 0, 0]) is not None

@@ -7,8 +7,10 @@ from dataclasses import replace
 
 import pytest
 
+from tests.oracle.plain_limit_records import Association, Database, Limits
 from tests.oracle.plain_slurm_records import Job
 from tests.slurm.engine_cases import FIRST, SECOND, Case, Queue, fates, played
+from tests.slurm.limit_cases import LimitedCase, limited_simulation
 from tests.slurm.test_engine_large import crowd
 from tests.slurm.test_moments import starts
 
@@ -81,3 +83,27 @@ def test_so_may_they_where_modules_are_shared_and_arrays_have_limits(seed: int) 
     case = replace(case, modules={"m": (20, 40), "n": (10, 20)}, queues=queues, jobs=tuple(jobs))
     case = case.but(**keys)
     assert fates(played(case)) == fates(played(case, accelerate=False))
+
+
+@pytest.mark.parametrize("seed", range(16))
+def test_so_may_they_where_limits_bind(seed: int) -> None:
+    """Who is near a limit of running jobs may be none of the tests: others may start before it."""
+    draw = random.Random(seed)
+    case = crowd(seed, 60, 150, (1, 1, 2, 3, 14, 20), (2, 5, 5, 10, 30, 60, 400))
+    case = case.but(
+        bf_max_job_test=(5, 10, 25)[seed % 3],
+        bf_window=60,
+        PriorityDecayHalfLife=0,
+        AccountingStorageType="accounting_storage/slurmdbd",
+    )
+    few = Limits(max_jobs=draw.choice([2, 4, 8])) if seed % 2 else Limits(grp_tres={"node": 30})
+    associations = {
+        "root": Association("", Limits(grp_jobs=draw.choice([8, 12, 100]))),
+        "a": Association("root", Limits(max_wall=draw.choice([30, 1000]))),
+        "b": Association("a", Limits(grp_tres={draw.choice(["cpu", "node"]): draw.choice([20, 40])})),
+        **{f"{account}/{user}": Association(account, few, "q") for account in "ab" for user in "uv"},
+    }
+    qos = {"q": Limits(max_jobs_pu=draw.choice([3, 6])), "r": Limits()}
+    named = tuple((draw.choice("uv"), draw.choice("ab"), draw.choice("qr")) for _ in case.jobs)
+    limited = LimitedCase(case, Database(associations, qos, {}), named)
+    assert fates(limited_simulation(limited)) == fates(limited_simulation(limited, accelerate=False))

@@ -19,7 +19,6 @@ from scheduler_sim.engine.core.bits import (
     highest_in,
     keep_common,
     ones_in,
-    take_out,
     words,
 )
 from scheduler_sim.engine.core.hooks import on
@@ -28,7 +27,7 @@ from scheduler_sim.engine.core.records import Words
 from scheduler_sim.engine.core.state import INF
 from scheduler_sim.engine.rules.slurm.accelerate.interval_tree import intervals_by, longest_interval
 from scheduler_sim.engine.rules.slurm.accelerate.release_order import (
-    put_nodes,
+    keep_nodes,
     put_ranks,
     ranked,
     words_before,
@@ -101,21 +100,11 @@ def ranks_are_unreserved(core: AcceleratedCore, placement: int, record: int, sta
 
 @on(put_offered, "accelerate", unless="reservations")
 def put_ranks_offered(core: AcceleratedCore, placement: int, target: Words) -> None:
-    """``target`` becomes the nodes of all ranks that no reservation holds; a try looks at the first.
-
-    Often that is nearly all of them: it is quicker then to look for the nodes of the others.
-    """
-    it, sets = core.slurm.partition[core.slurm.way[placement].partition], core.slurm.sets
-    low, high, stop = it.low, it.high, it.high << 6
-    left, _ = left_free(core, placement, record_at(core, core.clock.now), core.clock.now, stop)
-    if count(core.accelerate.ranks.up, low, high) - left > left:
-        put_nodes(core, target, sets.staying, it, stop)
-        return
-    copy(sets.rest, core.accelerate.ranks.up, low, high)
-    take_out(sets.rest, sets.staying, low, high)
-    put_nodes(core, sets.either, sets.rest, it, stop)
-    copy(target, sets.up, low, high)
-    take_out(target, sets.either, low, high)
+    """``target`` becomes the nodes of all ranks that no reservation holds; a try looks at the first."""
+    it, now = core.slurm.partition[core.slurm.way[placement].partition], core.clock.now
+    left, _ = left_free(core, placement, record_at(core, now), now, it.high << 6)
+    copy(target, core.slurm.sets.up, it.low, it.high)
+    keep_nodes(core, target, core.slurm.sets.staying, it, it.high << 6, left)
 
 
 @on(left_beside_reserved, "accelerate")
