@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numba
@@ -36,7 +36,20 @@ def dispatcher(function: Any, *, inlined: bool) -> Any:
 
     That it is inlined or not is always said: else Numba inlines what an inlined function calls, too.
     """
-    return njit(pipeline_class=PartCompiler, forceinline=inlined, **_OPTIONS)(function)
+    made = njit(pipeline_class=PartCompiler, forceinline=inlined, **_OPTIONS)(function)
+    made.get_call_template = _whatever_the_number(made.get_call_template)
+    return made
+
+
+def _whatever_the_number(template: Callable[..., Any]) -> Callable[..., Any]:
+    """Numba would compile a function anew for each number that stands in a call of it: a tenth of all."""
+
+    def get_call_template(args: Sequence[Any], kws: dict[str, Any]) -> Any:
+        return template(
+            [types.unliteral(one) for one in args], {name: types.unliteral(one) for name, one in kws.items()}
+        )
+
+    return get_call_template
 
 
 def instruction_type(name: str) -> Any:
