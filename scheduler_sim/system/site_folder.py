@@ -42,10 +42,11 @@ PACKED = (".gz", ".zst")
 
 NOT_DATED = "node events have dates, but the clock of this workload has no date: nodes stay in service"
 NO_SUCH_NODE = "not a node of the system: its events are left out"
-NOT_RESERVED = "reservations are not used where jobs preempt others: no nodes are set aside"
+NOT_RESERVED = "reservations are not used where jobs are suspended for others: no nodes are set aside"
 UNDATED = "reservations have dates, but the clock of this workload has no date: no nodes are reserved"
 NO_PLACE = "not a node of the system: left out of reservations"
 NOT_FLAG = "this flag of reservations is not modelled"
+NOT_FLEX = "not modelled with a topology: its jobs run within its time, and on its nodes alone"
 AS_PRINTED = "reservations that were printed keep the nodes that they had then"
 NOT_OF_RESERVATIONS = "this part of reservations is not modelled: it has no effect"
 NOBODY = "root"  # whose a reservation is where nothing tells: jobs keep off it
@@ -263,11 +264,16 @@ class _Reading:
         """Read reservations."""
         read = read_reservations(path, self.site.cluster, self.notes)
         gave = _count(len(read), "reservation")
-        preempts = self.policy.get("PreemptMode", "OFF") != "OFF"
-        if read and (preempts or not self._dated):
+        if read and (self._suspends or not self._dated):
             self._unused(path, gave, NOT_RESERVED if self._dated else UNDATED)
             return [], gave
         return [self._reservation(one, f"{path}:1") for one in read], gave
+
+    @property
+    def _suspends(self) -> bool:
+        """Whether jobs are suspended for others."""
+        preempts = self.policy.get("PreemptType", "preempt/none") != "preempt/none"
+        return preempts and "SUSPEND" in str(self.policy.get("PreemptMode", "OFF"))
 
     def _reservation(self, one: Mapping[str, Any], place: str) -> ReservationKeys:
         """A reservation of nodes by name, as one of numbers in their modules."""
@@ -279,26 +285,35 @@ class _Reading:
             f"{module}[{written(tuple(sorted(number for home, number in places if home == module)))}]"
             for module in dict.fromkeys(home for home, _ in places)
         ]
-        flags = [flag for flag in one.get("flags", ()) if flag.upper() in FLAGS]
-        flags = [flag for flag in flags if flag.upper() not in REPLACING]
+        flags = []
         for flag in one.get("flags", ()):
-            if flag not in flags:
-                why = AS_PRINTED if flag.upper() in REPLACING else NOT_FLAG
+            if why := self._why_not(flag.upper()):
                 self.notes.ignore(Pair("Flags", flag, place), why)
+            else:
+                flags.append(flag)
         for key in ("features", "max_start_delay"):
             if key in one:
                 self.notes.ignore(Pair(key, f"{name}: {one[key]}", place), NOT_OF_RESERVATIONS)
-        users, accounts = list(one.get("users", ())), list(one.get("accounts", ()))
+        users, groups, accounts = (list(one.get(key, ())) for key in ("users", "groups", "accounts"))
         return ReservationKeys(
             name=name,
             start=one["start"],
             end=one["end"],
             nodes=words,
-            users=users if users or accounts else [NOBODY],
+            users=users if users or groups or accounts else [NOBODY],
+            groups=groups,
             accounts=accounts,
             flags=flags if words else [*flags, "ANY_NODES"],
             purge_comp_s=one.get("purge_comp_s") or ReservationKeys.model_fields["purge_comp_s"].default,
         )
+
+    def _why_not(self, flag: str) -> str:
+        """Why a flag is left out of a reservation; empty if it is not."""
+        if flag in REPLACING:
+            return AS_PRINTED
+        if flag == "FLEX" and self.site.system.topology is not None:
+            return NOT_FLEX
+        return "" if flag in FLAGS else NOT_FLAG
 
     def usage(self, path: Path) -> tuple[Usage, str]:
         """Read what users had used when the queue was printed."""

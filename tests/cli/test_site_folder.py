@@ -11,7 +11,10 @@ import pytest
 from scheduler_sim.cli.site import read_folder, with_site, without_topology
 from scheduler_sim.errors import ConfigError, InputError
 from scheduler_sim.policy.policy import Policy
+from scheduler_sim.result.result import Result
 from scheduler_sim.system.site_folder import (
+    NOT_FLEX,
+    NOT_RESERVED,
     read_site_folder,
 )
 from scheduler_sim.system.slurm_conf.ignored import LIMITS, NO_TOPOLOGY_PLUGIN, NOT_MODELLED
@@ -112,6 +115,46 @@ def test_every_file_is_taken_for_what_it_says_and_what_is_not_used_is_told(whole
     assert noted["topology.conf", "nothing"] == NO_TOPOLOGY_PLUGIN
     assert noted["Flags", "NoReserve of fast"] == NOT_MODELLED
     assert LIMITS not in noted.values()  # they are there
+
+
+RESERVED = "ReservationName=r StartTime=100 EndTime=200 Nodes=n1 {more}\n"
+
+
+def test_groups_may_use_what_is_reserved_for_them(cli, site):
+    """Job 1 asks for the reservation as a member of the group, job 2 is in another one."""
+    header, *jobs = SACCT.splitlines()
+    members = [f"{job}|{group}|r" for job, group in zip(jobs, ("hpc", "web"), strict=True)]
+    text = "\n".join([f"{header}|Group|Reservation", *members]).replace("|5|2|", "|1|1|")
+    text = text.replace("|5|4|", "|1|1|")
+    (site / "sacct.txt").write_text(text + "\n")
+    (site / "reservations.txt").write_text(RESERVED.format(more="Users=(null) Groups=hpc"))
+    (one,) = read_folder(str(site)).reservations
+    assert (one.users, one.groups) == ([], ["hpc"])
+    assert cli("run", site, "--out", site / "out").code == 0
+    states = Result.load(site / "out").components["state"].tolist()
+    assert states == ["COMPLETED", "REJECTED"]
+
+
+@pytest.mark.parametrize(
+    ("conf", "reserved"),
+    [
+        ("PreemptMode=REQUEUE\n", ["MAINT", "FLEX"]),  # PreemptType=preempt/none: it says nothing
+        ("PreemptType=preempt/partition_prio\nPreemptMode=REQUEUE\n", ["MAINT", "FLEX"]),
+        ("PreemptType=preempt/partition_prio\nPreemptMode=SUSPEND,GANG\nSelectType=select/linear\n", None),
+        ("TopologyPlugin=topology/tree\n", ["MAINT"]),
+    ],
+)
+def test_reservations_are_left_out_only_where_they_are_not_modelled(cli, site, conf, reserved):
+    whole = CONF.replace("PriorityType", f"{conf}PriorityType")
+    (site / "slurm.conf").write_text(whole.replace("EXCLUSIVE", "FORCE:1") if "GANG" in conf else whole)
+    (site / "topology.conf").write_text(MORE["topology.conf"])
+    (site / "reservations.txt").write_text(RESERVED.format(more="Users=ann Flags=MAINT,FLEX"))
+    folder = read_folder(str(site))
+    assert [one.flags for one in folder.reservations] == ([reserved] if reserved else [])
+    noted = {(one.key, one.value): one.why for one in folder.site.ignored}
+    assert noted.get(("Flags", "FLEX")) == (NOT_FLEX if reserved == ["MAINT"] else None)
+    assert noted.get(("reservations.txt", "1 reservation")) == (None if reserved else NOT_RESERVED)
+    assert cli("run", site).code == 0
 
 
 def test_packed_files_and_commands_give_the_same(whole):
