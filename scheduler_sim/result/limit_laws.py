@@ -1,4 +1,4 @@
-"""What holds under limits of QOS and associations: of what a result tells, jobs, nodes and time limits.
+"""What holds under limits of QOS and associations, as far as a result tells: jobs, nodes, processors, time.
 
 Which limit binds a job is worked out anew here, from the policy in the manifest: of each limit the first QOS
 that sets it, the partition's or with OverPartQOS the job's, else the associations.
@@ -19,8 +19,11 @@ from scheduler_sim.units import MINUTE
 Breach = str | None
 Keys = Mapping[str, Any]
 
-TOGETHER = ("GrpJobs", "MaxJobsPerUser", "MaxJobsPerAccount", "MaxJobs")
-NODES_TOGETHER = ("GrpTRES", "MaxTRESPerUser", "MaxTRESPerAccount")
+JOBS_TOGETHER = ("GrpJobs", "MaxJobsPerUser", "MaxJobsPerAccount", "MaxJobs")
+TOGETHER = ("GrpTRES", "MaxTRESPerUser", "MaxTRESPerAccount")
+JOBS, NODE, CPU = "", "node", "cpu"
+"""What limits count."""
+
 HIDING = {"MaxJobs": ("MaxJobsPerUser", "MaxJobsPerAccount")}
 ROOT = "root"
 
@@ -34,11 +37,14 @@ class Bound(NamedTuple):
 
 
 def limits(schedule: Schedule) -> Breach:
-    """No job starts beyond a limit of running jobs, nodes or time that binds it (QOS, associations)."""
+    """No job starts beyond a limit of jobs, nodes, processors or time that binds it (QOS, associations)."""
     if not schedule.further.limited:
         return None
     told = _Told(schedule)
-    return told.wall() or told.together(TOGETHER) or told.together(() if told.shared else NODES_TOGETHER)
+    breach = told.wall() or told.together(JOBS_TOGETHER, JOBS)
+    for resource in told.resources:
+        breach = breach or told.together(TOGETHER, resource)
+    return breach
 
 
 class _Told:
@@ -46,7 +52,7 @@ class _Told:
 
     def __init__(self, schedule: Schedule) -> None:
         slurm = schedule.policy["slurm"]
-        self._schedule, self.shared = schedule, bool(schedule.shared)
+        self._schedule = schedule
         self._qos: dict[str, Keys] = {
             name: keys if isinstance(keys, dict) else {} for name, keys in slurm["qos"].items()
         }
@@ -70,6 +76,13 @@ class _Told:
                 self._associations[f"{name}/{user}"] = limits or {}
             self._list(keys.get("accounts", {}), name)
 
+    @property
+    def resources(self) -> Iterable[str]:
+        """What can be counted: nodes that jobs have to themselves and, where these are alike, processors."""
+        if self._schedule.shared:
+            return ()
+        return (NODE, CPU) if all(map(_is_plain, self._schedule.system["modules"])) else (NODE,)
+
     # -- who is bound by what
 
     def _levels(self, user: str, account: str) -> list[str]:
@@ -84,22 +97,22 @@ class _Told:
             names.reverse()
         return list(dict.fromkeys(names))
 
-    def _bounds(self, who: tuple[str, ...], key: str) -> Iterator[Bound]:
-        """The limits of a kind that bind a job; of resources those of nodes."""
+    def _bounds(self, who: tuple[str, ...], key: str, resource: str) -> Iterator[Bound]:
+        """The limits of a kind that bind a job."""
         user, account, qos, partition = who
         names = self._names(qos, partition)
         by = user if key.endswith("User") else account if key.endswith("Account") else ""
         for name in names:
-            most = _most(self._qos[name], key)
+            most = _most(self._qos[name], key, resource)
             if most is not None:
                 yield Bound(name, by, most)
                 return
         hiding = HIDING.get(key, ())
-        if by or any(_most(self._qos[name], other) is not None for name in names for other in hiding):
+        if by or any(_most(self._qos[name], other, JOBS) is not None for name in names for other in hiding):
             return
         factor = next((self._qos[n]["LimitFactor"] for n in names if "LimitFactor" in self._qos[n]), 1.0)
         levels = self._levels(user, account)
-        found = [(level, _most(self._associations.get(level, {}), key)) for level in levels]
+        found = [(level, _most(self._associations.get(level, {}), key, resource)) for level in levels]
         said = [(level, most) for level, most in found if most is not None]
         if not key.startswith("Grp"):
             said = [(levels[0], most) for _, most in said[:1]]
@@ -111,7 +124,7 @@ class _Told:
     def wall(self) -> Breach:
         """The time limit of each is within the longest that it may have."""
         limit = self._schedule.of("time_limit")[self._rows]
-        for at, most in self._each("MaxWall"):
+        for at, most in self._each("MaxWall", JOBS):
             if limit[at] // MINUTE > most.most and not self._scaled(at):
                 row = self._rows[at]
                 return (
@@ -124,41 +137,50 @@ class _Told:
         """Whether its time limit counts otherwise than it stands there."""
         return "UsageFactorSafe" in self._qos.get(self._who[at][2], {}).get("Flags", ())
 
-    def together(self, keys: Iterable[str]) -> Breach:
+    def together(self, keys: Iterable[str], resource: str) -> Breach:
         """What runs when a job starts is within each limit that binds it."""
         for key in keys:
-            bound: dict[tuple[Bound, str], list[int]] = {}
-            for at, most in self._each(key):
-                bound.setdefault((most, key), []).append(at)
-            for (most, _), rows in bound.items():
-                breach = self._exceeded(key, most, np.array(rows))
+            bound: dict[Bound, list[int]] = {}
+            for at, most in self._each(key, resource):
+                bound.setdefault(most, []).append(at)
+            for most, rows in bound.items():
+                breach = self._exceeded(key, resource, most, np.array(rows))
                 if breach:
                     return breach
         return None
 
-    def _each(self, key: str) -> Iterator[tuple[int, Bound]]:
+    def _each(self, key: str, resource: str) -> Iterator[tuple[int, Bound]]:
         known: dict[tuple[str, ...], list[Bound]] = {}
         for at, who in enumerate(self._who):
             if who not in known:
-                known[who] = list(self._bounds(who, key))
+                known[who] = list(self._bounds(who, key, resource))
             for bound in known[who]:
                 yield at, bound
 
-    def _exceeded(self, key: str, bound: Bound, rows: np.ndarray) -> Breach:
+    def _exceeded(self, key: str, resource: str, bound: Bound, rows: np.ndarray) -> Breach:
         """Those that start in the same second and are not bound by it may have started after them."""
         start, end = (self._schedule.of(name)[self._rows] for name in ("start_time", "end_time"))
-        amount = (
-            self._schedule.of("nodes")[self._rows] if "TRES" in key else np.ones(len(start), dtype=np.int64)
-        )
+        amount = self._amount(resource)
         of = self._members[bound.holder, bound.by]
         begin = np.where(np.isin(of, rows), start[of], np.minimum(start[of] + 1, end[of]))
         used = value_at(sum_of_intervals(begin, end[of], amount[of]), start[rows])
         over = np.flatnonzero((used > bound.most) & (end[rows] > start[rows]))
         if not len(over):
             return None
-        row, here = self._rows[rows[over[0]]], used[over[0]]
+        row, here = self._rows[rows[over[0]]], f"{used[over[0]]}{' cpu' if resource == CPU else ''}"
         whose = f"{bound.holder.removeprefix('/')}{' of ' + bound.by if bound.by else ''}"
         return f"{self._schedule.name(row)} starts when {whose} has {here} in use, {key} is {bound.most}"
+
+    def _amount(self, resource: str) -> np.ndarray:
+        """int64[jobs that ran]: how much each has."""
+        if resource == JOBS:
+            return np.ones(len(self._rows), dtype=np.int64)
+        amount: np.ndarray = self._schedule.of("nodes")[self._rows]
+        if resource == CPU:
+            each = {one["name"]: _processors(one) for one in self._schedule.system["modules"]}
+            of_modules = self._schedule.components["module"].astype(str).map(each)
+            amount = amount * of_modules.to_numpy(dtype=np.int64)[self._rows]
+        return amount
 
     @cached_property
     def _members(self) -> dict[tuple[str, str], np.ndarray]:
@@ -176,7 +198,17 @@ class _Told:
         return {holder: np.array(its) for holder, its in rows.items()}
 
 
-def _most(keys: Keys, key: str) -> int | None:
-    """A limit of jobs or minutes, or of nodes."""
+def _most(keys: Keys, key: str, resource: str) -> int | None:
+    """A limit of jobs or minutes, or of a resource."""
     value = keys.get(key)
-    return value.get("node") if isinstance(value, dict) else value
+    return value.get(resource) if isinstance(value, dict) else value
+
+
+def _is_plain(module: Keys) -> bool:
+    """Whether its nodes have equally many processors."""
+    return not any(one.get("cores_per_node") for one in module.get("node_sets", ()))
+
+
+def _processors(module: Keys) -> int:
+    """Of a node; one where nothing is said, as in Slurm."""
+    return max(int(module.get("cores_per_node", 0)), 1)

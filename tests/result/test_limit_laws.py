@@ -57,6 +57,31 @@ def test_what_exceeds_one_is_found(accounts: Any, qos: Any, says: str) -> None:
     assert found.endswith(says)
 
 
+@pytest.mark.parametrize(
+    ("cores", "qos", "found"), [(0, {}, True), (3, {}, True), (3, {"GrpTRES": "cpu=99"}, False)]
+)
+def test_processors_are_counted_where_nodes_are_alike(cores: int, qos: Any, found: bool) -> None:
+    """Two jobs of two nodes beside one another; a QOS may hide the limit of the account."""
+    keys = {"accounts": {"top": {"limits": {"GrpTRES": {"cpu": 2 * max(cores, 1)}}, "users": {"u": 1}}}}
+    jobs = Workload.from_columns(
+        nodes=[2, 2],
+        submit_time=[0, 0],
+        run_time=[60, 60],
+        time_limit=[120, 120],
+        user="u",
+        account="top",
+        qos="q",
+    )
+    policy = Policy(backfill="slurm", slurm=keys | {"qos": {"q": qos}, "AccountingStorageEnforce": "limits"})
+    system = System.from_dict({"modules": [{"name": "m", "nodes": 8, "cores_per_node": cores}]})
+    result = simulate(system, jobs, policy)
+    result.check()
+    assert (result.components["start_time"].max() > 0) == found
+    table = result.components.assign(start_time=[0, 0], end_time=[60, 60])
+    said = limits(Schedule(table, result.timeline, result.metrics, result.manifest))
+    assert (said is not None and f"has {4 * max(cores, 1)} cpu in use" in said) == found
+
+
 def test_a_limit_that_a_qos_hides_binds_nobody() -> None:
     accounts = {"root": {"limits": {"GrpJobs": 1}}}
     assert breach(accounts, {"q": {"GrpJobs": 5}, "r": {"GrpJobs": 5}}, [0, 0, 0]) is None
