@@ -106,6 +106,22 @@ def test_one_job_too_many_is_rejected_and_an_array_whole() -> None:
     assert found.metrics["counts"]["rejected_because"] == {"limit": 3}
 
 
+def test_one_that_is_over_no_longer_counts_as_submitted_though_its_nodes_are_completing() -> None:
+    """Its time is up at 60 and found to be so at the next look for that, and it is killed KillWait later.
+
+    As in ``job_completion_logger``. To those that depend on it, it is over when its nodes are idle.
+    """
+    found = play(
+        WHOLE,
+        jobs(submit_time=[0, 50, 100, 105], run_time=[300, 10, 10, 10], time_limit=60),
+        accounts={"a": {"limits": {"GrpSubmitJobs": 1}}},
+        KillWait=60,
+        latency="measured",
+    )
+    assert column(found, "end_time")[0] < 100
+    assert column(found, "state") == ["TIMEOUT", "REJECTED", "COMPLETED", "REJECTED"]
+
+
 def test_what_can_never_be_is_denied_where_the_qos_says_so_and_waits_for_ever_elsewhere() -> None:
     qos = {"q": {"MaxWall": "1m", "Flags": ["DenyOnLimit"]}, "r": {"MaxWall": 1}}
     found = play(WHOLE, jobs(qos=["q", "r"]), qos)

@@ -88,7 +88,7 @@ def _count(core: LimitedCore, placement: int, sign: int) -> None:
 
 @on(ended, "resource_limits")
 def count_ended(core: LimitedCore, row: int) -> None:
-    """It is over, whether it ran or not."""
+    """It is over, whether it ran or not; of one that ran it is known since it stopped."""
     job = core.resource_limits.job[row]
     if job.counts:
         job.counts = 0
@@ -140,8 +140,10 @@ def _change_what_may_be_used(core: LimitedCore, row: int, seconds: float) -> Non
 
 @on(stopped, "resource_limits")
 def count_stopped(core: LimitedCore, row: int) -> None:
-    """It runs no longer: its nodes may yet be completing, but they count no more."""
+    """It runs no longer: its nodes may yet be completing, but they count no more, nor does it."""
     limits, placement = core.resource_limits, core.jobs[row].placed
+    if core.jobs[row].state > RUNNING:
+        count_ended(core, row)
     standing, job = limits.standing[limits.of[placement]], limits.job[row]
     if limits.rules.minutes:
         left = core.placements[placement].limit - (job.charged - core.jobs[row].start)
