@@ -139,14 +139,21 @@ class _Told:
 
     def together(self, keys: Iterable[str], resource: str) -> Breach:
         """What runs when a job starts is within each limit that binds it."""
+        amount = self._amount(resource)
         for key in keys:
             bound: dict[Bound, list[int]] = {}
             for at, most in self._each(key, resource):
                 bound.setdefault(most, []).append(at)
             for most, rows in bound.items():
-                breach = self._exceeded(key, resource, most, np.array(rows))
-                if breach:
-                    return breach
+                over = self._exceeded(most, np.array(rows), amount)
+                if over is not None:
+                    row, used = over
+                    whose = f"{most.holder.removeprefix('/')}{' of ' + most.by if most.by else ''}"
+                    unit = " cpu" if resource == CPU else ""
+                    return (
+                        f"{self._schedule.name(row)} starts when {whose} has {used}{unit} in use,"
+                        f" {key} is {most.most}"
+                    )
         return None
 
     def _each(self, key: str, resource: str) -> Iterator[tuple[int, Bound]]:
@@ -157,19 +164,19 @@ class _Told:
             for bound in known[who]:
                 yield at, bound
 
-    def _exceeded(self, key: str, resource: str, bound: Bound, rows: np.ndarray) -> Breach:
-        """Those that start in the same second and are not bound by it may have started after them."""
+    def _exceeded(self, bound: Bound, rows: np.ndarray, amount: np.ndarray) -> tuple[int, int] | None:
+        """The first of those it binds that starts beyond it, and what is in use then.
+
+        Those that start in the same second and are not bound by it may have started after them.
+        """
         start, end = (self._schedule.of(name)[self._rows] for name in ("start_time", "end_time"))
-        amount = self._amount(resource)
         of = self._members[bound.holder, bound.by]
         begin = np.where(np.isin(of, rows), start[of], np.minimum(start[of] + 1, end[of]))
         used = value_at(sum_of_intervals(begin, end[of], amount[of]), start[rows])
         over = np.flatnonzero((used > bound.most) & (end[rows] > start[rows]))
         if not len(over):
             return None
-        row, here = self._rows[rows[over[0]]], f"{used[over[0]]}{' cpu' if resource == CPU else ''}"
-        whose = f"{bound.holder.removeprefix('/')}{' of ' + bound.by if bound.by else ''}"
-        return f"{self._schedule.name(row)} starts when {whose} has {here} in use, {key} is {bound.most}"
+        return int(self._rows[rows[over[0]]]), int(used[over[0]])
 
     def _amount(self, resource: str) -> np.ndarray:
         """int64[jobs that ran]: how much each has."""

@@ -13,15 +13,19 @@ from tests.conftest import ROOT
 
 WITHOUT = """
 import sys
-for name in ("scipy", "matplotlib", "bokeh", "distributed", "gymnasium"):
+for name in sys.argv.pop(1).split():
     sys.modules[name] = None
 from scheduler_sim.cli.main import main
 sys.exit(main(sys.argv[1:]))
 """
 
 
-def run(*arguments, cwd):
-    command = [sys.executable, "-c", WITHOUT, *map(str, arguments)]
+ALL = "scipy matplotlib bokeh distributed gymnasium"
+BUT_STATISTICS = ALL.removeprefix("scipy ")
+
+
+def run(*arguments, cwd, without=ALL):
+    command = [sys.executable, "-c", WITHOUT, without, *map(str, arguments)]
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
     return subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True)
 
@@ -55,6 +59,28 @@ def folder(tmp_path_factory):
 def test_what_needs_no_extra_runs_without(arguments, folder):
     done = run(*arguments, cwd=folder)
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("generate", ROOT / "workloads" / "sample-1000.yaml", "--out", "generated.swf"),
+        ("fit", "scaling", ROOT / "configs/apps/points/prism.csv"),
+    ],
+)
+def test_what_needs_statistics_alone_runs_with_that(arguments, folder):
+    done = run(*arguments, cwd=folder, without=BUT_STATISTICS)
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_fit_with_a_picture_names_what_that_needs(folder):
+    arguments = "fit", "scaling", ROOT / "configs/apps/points/prism.csv", "--out", "p.yaml"
+    done = run(*arguments, cwd=folder, without=BUT_STATISTICS)
+    assert done.returncode == 2, done.stderr
+    assert "matplotlib is not installed; allowed: pip install 'scheduler-sim[report]'" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not (folder / "p.yaml").exists()
 
 
 @pytest.mark.parametrize(
