@@ -8,7 +8,7 @@ from analysis.common.markdown import listed
 from analysis.common.numbers import number
 from analysis.prediction.cases import TRACES
 from analysis.prediction.conduct import Conducted
-from analysis.prediction.measures import by_instant, coverage, error, median_error
+from analysis.prediction.measures import by_instant, by_job, coverage, error, median_error
 
 Finding = Callable[[Conducted], str | None]
 AIM = (75.0, 85.0)
@@ -42,7 +42,8 @@ def _misses(conducted: Conducted) -> str | None:
     each = listed(
         [
             f"{share:.0f} % of {TRACES[name].title}"
-            f" ({by_instant(conducted.where(trace=name)):.0f} % where all instants count the same)"
+            f" ({by_instant(conducted.where(trace=name)):.0f} % where all instants count the same,"
+            f" {by_job(conducted.where(trace=name)):.0f} % where all jobs do)"
             for name, share in bad.items()
         ]
     )

@@ -43,6 +43,11 @@ def by_instant(runs: pd.DataFrame) -> float:
     return 100 * float(pd.Series(inside(runs)).groupby(runs["at"].to_numpy()).mean().mean())
 
 
+def by_job(runs: pd.DataFrame) -> float:
+    """Share whose band is right, where every job counts the same, however often it is predicted (%)."""
+    return 100 * float(pd.Series(inside(runs)).groupby(runs["component_id"].to_numpy()).mean().mean())
+
+
 def error(runs: pd.DataFrame, predictor: str) -> Interval:
     """Mean distance from the true start (h), of jobs that have a last wait of a like job."""
     known = runs[runs["last_wait"] >= 0]

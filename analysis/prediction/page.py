@@ -16,6 +16,7 @@ from analysis.prediction.findings import findings
 from analysis.prediction.measures import (
     PREDICTORS,
     by_instant,
+    by_job,
     coverage,
     error,
     median_error,
@@ -44,6 +45,7 @@ def page_text(conducted: Conducted) -> str:
         "predictions",
         "in the band (%)",
         "by instant (%)",
+        "by job (%)",
         "before it (%)",
         "behind it (%)",
     )
@@ -62,6 +64,7 @@ def _bands(conducted: Conducted) -> Iterator[tuple[str, ...]]:
             f"{len(runs):,}",
             with_interval(coverage(runs)),
             number(by_instant(runs)),
+            number(by_job(runs)),
             number(outside(runs, "below").value),
             number(outside(runs, "above").value),
             with_interval(width(runs)),
