@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from tests.oracle.plain_cons_tres_needs import AVAILABLE, ONE_ROW, RESERVED, Needs
 from tests.oracle.plain_cons_tres_records import Counts, Node, Settings, SharedPartition
@@ -37,6 +38,17 @@ class Room:
 
     def leave(self, number: int) -> None:
         self.tenants = [tenant for tenant in self.tenants if tenant.number != number]
+        self._gone.add(number)
+
+    def leave_cores(self, number: int) -> None:
+        """It keeps what else it has of its nodes, where it is beside anybody."""
+        bare = []
+        for tenant in self.tenants:
+            if tenant.number == number:
+                shares = {node: replace(one, cores=NONE) for node, one in tenant.shares.items()}
+                tenant = replace(tenant, shares=shares, kind=AVAILABLE, part=replace(tenant.part))
+            bare.append(tenant)
+        self.tenants = bare
         self._gone.add(number)
 
     def on(self, node: int) -> list[Tenant]:
