@@ -386,7 +386,7 @@ class SlurmKeys(Keys):
     )
     PreemptMode: Annotated[str, choice("OFF", "REQUEUE", "CANCEL", SUSPEND, GANG)] = Field(
         default="OFF",
-        description="what happens to a job that is preempted; with GANG jobs that have the same cores take turns",
+        description="what happens to a job that is preempted; with GANG jobs on the same cores take turns",
     )
     SchedulerTimeSlice: Annotated[int, whole(5, 65535)] = Field(
         default=30, description="how long a turn lasts, with GANG"
@@ -550,7 +550,7 @@ class SlurmKeys(Keys):
 
     @property
     def accelerates(self) -> bool:
-        """Whether what is there for speed alone is there: it knows nothing of jobs that make way for others."""
+        """Whether what is there for speed alone is there: it knows nothing of jobs that make way."""
         return self.accelerate and not self.preempts and not self.gangs
 
     def settled(self, name: str) -> Any:

@@ -42,14 +42,10 @@ class Room:
 
     def leave_cores(self, number: int) -> None:
         """It keeps what else it has of its nodes, where it is beside anybody."""
-        bare = []
-        for tenant in self.tenants:
-            if tenant.number == number:
-                shares = {node: replace(one, cores=NONE) for node, one in tenant.shares.items()}
-                tenant = replace(tenant, shares=shares, kind=AVAILABLE, part=replace(tenant.part))
-            bare.append(tenant)
-        self.tenants = bare
-        self._gone.add(number)
+        leaving = next(tenant for tenant in self.tenants if tenant.number == number)
+        self.leave(number)
+        bare = {node: replace(share, cores=NONE) for node, share in leaving.shares.items()}
+        self.tenants.append(replace(leaving, shares=bare))
 
     def on(self, node: int) -> list[Tenant]:
         return [tenant for tenant in self.tenants if node in tenant.shares]
@@ -109,6 +105,7 @@ class Room:
         wanted = [*needs.gres.items(), *((name, needs.task_gpus.get(name, 1)) for name in needs.gpus)]
         if any(sum(self.free_gres(node, name).values()) < count for name, count in wanted):
             return False
+        here = [tenant for tenant in here if tenant.shares[node].cores]
         state = max((tenant.kind for tenant in here), default=AVAILABLE)
         if state == RESERVED or (state == ONE_ROW and needs.kind != ONE_ROW):
             return False

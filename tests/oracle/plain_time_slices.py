@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from tests.oracle.plain_cons_tres_records import Node, SharedJob, SharedPartition
 from tests.oracle.plain_cons_tres_room import Room
 from tests.oracle.plain_cons_tres_slurm import SharedSlurm
-from tests.oracle.plain_preemption_records import OFF
 from tests.oracle.plain_preemption_shared import PreemptingSharedSlurm
 from tests.oracle.plain_slurm_records import RUNNING, TIMEOUT, Job
 
@@ -102,7 +101,7 @@ class Slicing(SharedSlurm):
         job.paused, job.paused_since = 0, None
 
     def _clean_up(self, now: int) -> None:
-        """The end of a slice comes before the passes of its second, behind a look for jobs past their limit."""
+        """A slice ends before the passes of its second, and behind a look for jobs past their limit."""
         super()._clean_up(now)
         since = now - self.c.daemon_start
         if since > 0 and since % self.slice_s == 0:
@@ -132,8 +131,10 @@ class Slicing(SharedSlurm):
         return {node: self._of_sockets(node, cores) for node, cores in found.items()}
 
     def _of_sockets(self, node: int, cores: frozenset[int]) -> frozenset[int]:
-        each = self.node_list[node].cores // self.node_list[node].sockets
-        return frozenset(core for one in cores for core in range(one // each * each, (one // each + 1) * each))
+        each = self.node_list[node].cores
+        return frozenset(
+            socket * each + i for socket in {core // each for core in cores} for i in range(each)
+        )
 
     def _fits(self, gang: Gang, member: Member) -> bool:
         had = gang.had if gang.active else {}
@@ -225,19 +226,12 @@ class SlicingSlurm(Slicing):
 class SuspendingSharedSlurm(Slicing, PreemptingSharedSlurm):
     """The controller with PreemptMode=SUSPEND,GANG by partitions."""
 
-    def needs(self, job: SharedJob, part: str):
-        return super().needs(job, part)
-
     def leave(self, room: Room, job: SharedJob) -> None:
         """Who would make way leaves its cores alone."""
         if job in self.away:
             room.leave_cores(job.id)
         else:
             super().leave(room, job)
-
-    def off(self) -> frozenset[str]:
-        """Partitions whose jobs are not suspended."""
-        return frozenset(name for name, one in self.p.partitions.items() if one.mode == OFF)
 
 
 def are_apart(slurm: Slicing) -> bool:

@@ -1,4 +1,4 @@
-"""Gang scheduling where jobs share nodes: the engine against the plain model, cases by hand, and results."""
+"""Gang scheduling where jobs share nodes: the engine against the plain model of gang.c, on random sites."""
 
 from __future__ import annotations
 
@@ -13,10 +13,23 @@ from hypothesis import strategies as st
 from scheduler_sim import Policy, Result, simulate
 from scheduler_sim.result.suspensions import spans_of
 from tests.conftest import examples
+from tests.oracle.plain_preemption_records import Preemptable, PreemptRules
 from tests.oracle.plain_slurm_records import Config
-from tests.oracle.plain_time_slices import SlicingSlurm
+from tests.oracle.plain_time_slices import SlicingSlurm, SuspendingSharedSlurm
 from tests.slurm.engine_cases import UNTIL_S, configure
-from tests.slurm.shared_cases import SharedCase, fates, fates_told, possible, shared_cases, workload_of
+from tests.slurm.shared_cases import (
+    ANY_ASKS,
+    NODES,
+    SharedCase,
+    fates,
+    fates_told,
+    possible,
+    shared_cases,
+    workload_of,
+)
+from tests.slurm.test_preemption_shared import Preempting, preempting
+from tests.slurm.test_preemption_shared import config_of as suspending_config
+from tests.slurm.test_preemption_shared import played as played_by_tiers
 from tests.slurm.test_shared_properties import ROWS, expanded
 from tests.slurm_oracle.shared_engine import settings_of, system_of
 
@@ -80,3 +93,43 @@ def test_the_engine_is_the_plain_model(given_: tuple[SharedCase, int, bool]) -> 
     assert {i: expanded(fate) for i, fate in fates(result).items()} == fates_told(slurm)
     if at_once:
         assert spans(result) == sorted(slurm.spans)
+
+
+# -------------------------------------------------------------------- by tiers
+
+
+@st.composite
+def by_tiers(draw: st.DrawFn) -> tuple[Preempting, int]:
+    """The random sites of preemption where jobs share nodes; partitions' are suspended, or not at all."""
+    one = draw(preempting(NODES, ANY_ASKS))
+    sharing = st.sampled_from(["NO", "EXCLUSIVE", "FORCE:1", "FORCE:1", "FORCE:2", "FORCE:3", "YES:2"])
+    parts = {name: replace(its, oversubscribe=draw(sharing)) for name, its in one.case.partitions.items()}
+    modes = st.sampled_from(["", "", "", "OFF", "SUSPEND"])
+    groups = {name: Preemptable(draw(modes), its.grace) for name, its in one.groups.items()}
+    off = frozenset(name for name, its in groups.items() if its.mode == "OFF")
+    settings = replace(one.case.settings, gang=True, by_tier=True, off=off)
+    case = possible(replace(one.case, partitions=parts, settings=settings), everywhere=True)
+    rules = one.rules | {"mode": "SUSPEND,GANG"}
+    return replace(one, case=case, rules=rules, groups=groups), draw(st.sampled_from([5, 20, 30]))
+
+
+def plain_by_tiers(one: Preempting, slice_s: int) -> SuspendingSharedSlurm:
+    rules = PreemptRules(partitions=one.groups, **one.rules | {"mode": "SUSPEND"})
+    case, jobs = one.case, deepcopy(one.case.jobs)
+    slurm = SuspendingSharedSlurm(
+        suspending_config(one), jobs, [], rules, nodes=case.nodes, settings=case.settings
+    )
+    slurm.prepare(slice_s, case.nodes)
+    slurm.run(UNTIL_S)
+    return slurm
+
+
+@examples(100)
+@given(by_tiers())
+def test_the_engine_is_the_plain_model_by_tiers(given_: tuple[Preempting, int]) -> None:
+    one, slice_s = given_
+    assume(one.case.jobs)
+    slurm = plain_by_tiers(one, slice_s)
+    assume(not slurm.is_unclear)
+    result = played_by_tiers(one, SchedulerTimeSlice=slice_s)
+    assert {i: expanded(fate) for i, fate in fates(result).items()} == fates_told(slurm)

@@ -41,8 +41,9 @@ class Gang(Numbers):
             raise ConfigError(
                 f"{found} where each job has whole nodes; allowed here: OFF, REQUEUE, CANCEL, {SUSPEND}"
             )
+        mixed = shares and not all(module.shared for module in run.system.modules)
         beside = {
-            "modules whose nodes jobs share, and others": shares and not all(m.shared for m in run.system.modules),
+            "modules whose nodes jobs share, and others": mixed,
             "components that start together": bool(run.units.members),
             "events that do not name their nodes": any(not event.nodes for event in run.system.events),
             "checkpoints": any(one is not None for one in run.checkpoints),

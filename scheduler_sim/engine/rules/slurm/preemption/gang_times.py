@@ -1,4 +1,4 @@
-"""What suspension under Slurm changes of times: when jobs end, and are planned to; and what the timeline says."""
+"""What suspension under Slurm changes of times: when jobs end, and are planned to; and of the timeline."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Who is at work in a partition: the jobs on its list that have no core in common, first come first.
 
-Read in Slurm's gang.c (``_update_active_row``, ``_cycle_job_list``). Jobs at work in partitions of higher tiers
-come before all of them: nobody of a lower tier works on cores of theirs.
+Read in Slurm's gang.c (``_update_active_row``, ``_cycle_job_list``). Jobs at work in partitions of higher
+tiers come before all of them: nobody of a lower tier works on cores of theirs.
 """
 
 from __future__ import annotations
