@@ -124,7 +124,7 @@ def rows_of_cores() -> Simulation:
     return on(SHARED | {"partitions": [partition]}, "slurm", parts_of_nodes())
 
 
-def in_turns() -> Simulation:
+def slicing() -> Simulation:
     partition = {"name": "A", "module": "A", "slurm": {"OverSubscribe": "FORCE:2"}}
     turns = slurm(PreemptMode="GANG", SchedulerTimeSlice=5)
     return on(SHARED | {"partitions": [partition]}, turns, parts_of_nodes())
@@ -187,7 +187,7 @@ WORLDS: dict[str, Callable[[], Simulation]] = {
     "preemption, shared": shared_slurm,
     "rows": rows_of_cores,
     "gang": gang,
-    "time slices": in_turns,
+    "time slices": slicing,
     "limits": limited,
     "leaves": spreading,
     "devices": lambda: on(
