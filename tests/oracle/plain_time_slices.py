@@ -48,7 +48,12 @@ class Slicing(SharedSlurm):
         parts = sorted(self.c.partitions.values(), key=lambda part: (-part.tier, part.place))
         self.gangs = [Gang(part) for part in parts]
         self.spans: list[tuple[int, int, int]] = []  # id, from when, until when
+        self.suspended: set[int] = set()
         self.looks: set[int] = set()  # that found a job past its time, if only a suspended one
+
+    def _tick(self, now: int) -> None:
+        super()._tick(now)
+        assert are_apart(self)
 
     # ------------------------------------------------------------------ starts, ends, slices
 
@@ -203,6 +208,7 @@ class Slicing(SharedSlurm):
 
     def _suspend(self, member: Member, now: int) -> None:
         member.job.paused_since = now
+        self.suspended.add(member.job.id)
         self.last_change = now
 
     def _resume(self, member: Member, now: int) -> None:

@@ -133,3 +133,4 @@ def test_the_engine_is_the_plain_model_by_tiers(given_: tuple[Preempting, int]) 
     assume(not slurm.is_unclear)
     result = played_by_tiers(one, SchedulerTimeSlice=slice_s)
     assert {i: expanded(fate) for i, fate in fates(result).items()} == fates_told(slurm)
+    assert {component for component, _, _ in spans(result)} <= slurm.suspended
