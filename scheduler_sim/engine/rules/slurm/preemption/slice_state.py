@@ -22,7 +22,7 @@ class SliceRules:
 
     every: int  # SchedulerTimeSlice
     awaited: int  # 1 = the end of a slice stands among the events
-    over: int  # up to then all that has ended is over
+    over: int  # up to then slices that ended have been dealt with
 
 
 class Turn:
