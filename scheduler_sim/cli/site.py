@@ -96,12 +96,12 @@ def with_site(policy: Policy, site: Site, settings: Collection[str]) -> Policy:
 def without_topology(policy: Policy, site: Site, settings: Collection[str]) -> tuple[Policy, str]:
     """Return the policy as it is, or one that does not look at the site's topology, and why.
 
-    Where jobs are suspended for others a topology is not modelled. One that a policy file or a setting asks
+    Where jobs are suspended a topology is not modelled. One that a policy file or a setting asks
     for by name stays, and is refused.
     """
     looks = site.system.topology is not None and "TopologyPlugin" in site.policy
-    suspends = policy.backfill == "slurm" and policy.slurm.suspends
-    if not suspends or not looks or "policy.slurm.TopologyPlugin" in settings:
+    gangs = policy.backfill == "slurm" and policy.slurm.gangs
+    if not gangs or not looks or "policy.slurm.TopologyPlugin" in settings:
         return policy, ""
     slurm = policy.slurm.model_copy(update={"TopologyPlugin": "topology/none"})
     found = f"PreemptMode {policy.slurm.PreemptMode}"

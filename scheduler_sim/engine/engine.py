@@ -38,13 +38,11 @@ if TYPE_CHECKING:
     from scheduler_sim.engine.rules.shared_nodes.spread import SpreadCore
     from scheduler_sim.engine.rules.slowing import SlowingCore
     from scheduler_sim.engine.rules.slurm.accelerate.state import AcceleratedCore
-    from scheduler_sim.engine.rules.slurm.cons_tres.row_state import RowsCore
     from scheduler_sim.engine.rules.slurm.het.lifecycle import SlurmCallsCore
     from scheduler_sim.engine.rules.slurm.named_nodes import NamedNodesCore
     from scheduler_sim.engine.rules.slurm.outages import OutagesCore
     from scheduler_sim.engine.rules.slurm.power_saving.nodes import WeighedPowerCore
-    from scheduler_sim.engine.rules.slurm.preemption.gang_state import GangCore
-    from scheduler_sim.engine.rules.slurm.preemption.shared_nodes import PreemptionSharesCore
+    from scheduler_sim.engine.rules.slurm.preemption.slice_sharing import SuspendingSharesCore
     from scheduler_sim.engine.rules.slurm.reservations.state import ReservationsCore
     from scheduler_sim.engine.rules.slurm.resource_limits.shared_weights import WeighedSharesCore
     from scheduler_sim.engine.rules.slurm.topology.state import TopologyCore
@@ -54,13 +52,11 @@ if TYPE_CHECKING:
     class SlurmsCore(
         SlurmCallsCore,
         AcceleratedCore,
-        GangCore,
-        PreemptionSharesCore,
+        SuspendingSharesCore,
         WeighedPowerCore,
         OutagesCore,
         TopologyCore,
         NamedNodesCore,
-        RowsCore,
         ReservationsCore,
         WeighedSharesCore,
     ):
@@ -116,7 +112,9 @@ RULES = (
     Rule("accelerate",  # for speed alone, and made of slurm's part
          ("slurm.accelerate.idle_passes", "slurm.accelerate.node_space", "slurm.accelerate.pass_cutoff",
           "slurm.accelerate.reservations")),
-    Rule("gang", ("slurm.preemption.gang", "slurm.preemption.gang_nodes", "slurm.preemption.gang_choice"),
+    Rule("gang",
+         ("slurm.preemption.gang", "slurm.preemption.gang_times", "slurm.preemption.gang_nodes",
+          "slurm.preemption.gang_choice"),
          "slurm.preemption.gang_state.blank_gang",
          lambda need: {"idle_rows": 1, "releases": need.rows}),  # more jobs than nodes
     Rule("preemption",
@@ -139,6 +137,9 @@ RULES = (
           "slurm.reservations.magnetic", "slurm.reservations.shared_nodes"),
          "slurm.reservations.state.blank_reservations", lambda need: {"more_events": 3}),
     Rule("rows", ("slurm.cons_tres.rows",), "slurm.cons_tres.row_state.blank_rows"),
+    Rule("time_slices",
+         ("slurm.preemption.slices", "slurm.preemption.slice_work", "slurm.preemption.slice_sharing"),
+         "slurm.preemption.slice_state.blank_time_slices", lambda need: {"more_events": 1}),
     Rule("resource_limits", ("slurm.resource_limits.lifecycle", "slurm.resource_limits.waiting"),
          "slurm.resource_limits.state.blank_resource_limits", lambda need: {"more_events": 1}),
     Rule("node_weights", ("slurm.resource_limits.weights", "slurm.resource_limits.shared_weights"),

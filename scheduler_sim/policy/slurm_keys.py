@@ -43,7 +43,7 @@ from scheduler_sim.system.slurm_conf.ignored import (
 )
 
 VERSIONS = ("22.05", "19.05")
-SUSPEND = "SUSPEND,GANG"
+SUSPEND, GANG = "SUSPEND,GANG", "GANG"
 PRIORITY_FLAGS = (
     "ACCRUE_ALWAYS",
     "INCR_ONLY",
@@ -384,8 +384,12 @@ class SlurmKeys(Keys):
         description="no preemption, or of jobs in partitions of a lower tier, or of jobs of the QOS"
         " that Preempt of a QOS lists",
     )
-    PreemptMode: Annotated[str, choice("OFF", "REQUEUE", "CANCEL", SUSPEND)] = Field(
-        default="OFF", description="what happens to a job that is preempted"
+    PreemptMode: Annotated[str, choice("OFF", "REQUEUE", "CANCEL", SUSPEND, GANG)] = Field(
+        default="OFF",
+        description="what happens to a job that is preempted; with GANG jobs on the same cores take turns",
+    )
+    SchedulerTimeSlice: Annotated[int, whole(5, 65535)] = Field(
+        default=30, description="how long a turn lasts, with GANG"
     )
     PreemptExemptTime: Seconds = Field(
         default=0, description="how long a job must have run before it may be preempted"
@@ -532,7 +536,7 @@ class SlurmKeys(Keys):
     @property
     def preempts(self) -> bool:
         """Whether jobs are preempted."""
-        return self.PreemptType != "preempt/none" and self.PreemptMode != "OFF"
+        return self.PreemptType != "preempt/none" and self.PreemptMode not in ("OFF", GANG)
 
     @property
     def suspends(self) -> bool:
@@ -540,9 +544,14 @@ class SlurmKeys(Keys):
         return self.preempts and self.PreemptMode == SUSPEND
 
     @property
+    def gangs(self) -> bool:
+        """Whether jobs that have the same cores take turns."""
+        return self.suspends or self.PreemptMode == GANG
+
+    @property
     def accelerates(self) -> bool:
-        """Whether what is there for speed alone is there: it knows nothing of preemption."""
-        return self.accelerate and not self.preempts
+        """Whether what is there for speed alone is there: it knows nothing of jobs that make way."""
+        return self.accelerate and not self.preempts and not self.gangs
 
     def settled(self, name: str) -> Any:
         """Return the value of a key, its default by version and latency filled in."""

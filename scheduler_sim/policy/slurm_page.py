@@ -29,7 +29,8 @@ GROUPS = {
 
 UNITS = {
     "s": "sched_interval batch_sched_delay bf_interval bf_window_linear bf_resolution bf_min_age_reserve"
-    " KillWait PreemptExemptTime MessageTimeout PriorityMaxAge PriorityCalcPeriod PriorityDecayHalfLife"
+    " KillWait PreemptExemptTime MessageTimeout SchedulerTimeSlice"
+    " PriorityMaxAge PriorityCalcPeriod PriorityDecayHalfLife"
     " epoch epilog_s launch_s max_switch_wait SuspendTime SuspendTimeout ResumeTimeout power_save_interval"
     " killed_epilog_s limit_check_s starts_before_s requeue_delay_s",
     "ms": "main_wait_ms",

@@ -47,6 +47,7 @@ INVARIANTS: dict[str, Law] = {
         sharing_laws.node_lists,
         component_laws.nodes_in_use,
         sharing_laws.parts_of_nodes,
+        sharing_laws.turns,
         sharing_laws.devices,
         timeline_laws.timeline_capacity,
         timeline_laws.timeline_changes,

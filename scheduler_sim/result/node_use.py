@@ -11,6 +11,7 @@ from scheduler_sim.result.columns import categorical
 from scheduler_sim.result.node_lists import numbers_in, numbers_of, runs_in, shares_in
 from scheduler_sim.result.schedule import Schedule
 from scheduler_sim.result.steps import Steps, from_changes
+from scheduler_sim.result.suspensions import working_spans
 
 KB_PER_GB = 1024 * 1024
 
@@ -112,6 +113,19 @@ def held_by(schedule: Schedule, rows: np.ndarray) -> Held:
     return Held(row, node, schedule.of("start_time")[row], schedule.of("end_time")[row])
 
 
+def working_in(schedule: Schedule, module: str) -> tuple[Held, np.ndarray]:
+    """Return the same without the times at which components were suspended, and the place of each in that."""
+    held = held_in(schedule, module)
+    if not schedule.further.suspended:
+        return held, np.arange(len(held.row))
+    of, begin, finish = working_spans(schedule.components)
+    first = np.searchsorted(of, held.row)
+    count = np.searchsorted(of, held.row, side="right") - first
+    place = np.repeat(np.arange(len(held.row)), count)
+    span = np.arange(len(place)) + np.repeat(first - np.cumsum(count) + count, count)
+    return Held(held.row[place], held.node[place], begin[span], finish[span]), place
+
+
 def part_of_node(cores: np.ndarray, there: np.ndarray) -> np.ndarray:
     """Return what part of nodes components have by their cores there, int64 in millionths.
 
@@ -179,8 +193,8 @@ class Changes:
 
 
 def nodes_in_use(schedule: Schedule, module: str) -> Steps:
-    """Return how many nodes of a module run anything, from the components alone."""
-    held = held_in(schedule, module)
+    """Return on how many nodes of a module any component works, from the components alone."""
+    held, _ = working_in(schedule, module)
     changes = Changes.of(held)
     busy = changes.taken(np.ones(len(held.row), dtype=np.int64))[changes.last] > 0
     turned = np.diff(busy.astype(np.int64), prepend=0)  # of each node the last is idle
@@ -220,13 +234,14 @@ def capacities(schedule: Schedule, module: str) -> dict[str, np.ndarray]:
 def jobs_of_a_core(schedule: Schedule, module: str) -> dict[str, tuple[int, bool]]:
     """Return how many jobs of each partition of a module may have a core at once, and whether they share.
 
-    Empty where a core is for one job alone. With ``FORCE:1`` it may be shared with jobs of other partitions.
+    Empty where a core is for one job alone. With ``FORCE:1`` it may be shared with jobs of other partitions,
+    and under gang scheduling whatever a partition says.
     """
     each: dict[str, tuple[int, bool]] = {}
     for one in schedule.system.get("partitions") or () if schedule.dealt else ():
         said, _, jobs = str((one.get("slurm") or {}).get("OverSubscribe", "NO")).partition(":")
         if one["module"] == module:
-            each[one["name"]] = int(jobs or 1), said != "NO"
+            each[one["name"]] = int(jobs or 1), said != "NO" or schedule.gang
     return each if any(shares for _, shares in each.values()) else {}
 
 

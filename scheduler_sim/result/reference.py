@@ -84,8 +84,10 @@ SUSPENSION = """\
 While a component is suspended it keeps its nodes and does not work. `run_time` is end − start as always, but
 `energy_j`, its time limit and its node-seconds in the metrics cover only the time it worked. In the timeline
 its nodes are `nodes_busy` while another component works on them, else `nodes_reserved_idle`: a node counts
-once. None of its work is lost. If it was requeued by hand, that run is in `runs.parquet` with the same two
-columns at the end, and `lost_s` covers the time it worked.
+once. Where nodes are shared, its cores are not in `cores_busy`; it keeps its memory and GPUs. Turns
+([gang scheduling](slurm.md#gang-scheduling)) are suspensions, too. None of its work is lost. If it was
+requeued by hand, that run is in `runs.parquet` with the same two columns at the end, and `lost_s` covers the
+time it worked.
 """
 
 ROWS = """\

@@ -43,6 +43,7 @@ class Schedule:
         there, which they do not show.
     shortened : True if some component had run for longer than a limit that it was given then.
     graced : True if some may go on for a while once they are preempted, and end in that time.
+    gang : True if components that have the same cores take turns.
     """
 
     def __init__(
@@ -72,6 +73,9 @@ class Schedule:
             self.overrun_s = 60 * int(slurm.get("OverTimeLimit") or 0)
             self.launch_s = int(slurm.get("launch_s") or slurm.get("latency") == "measured")
             self.late_s = int(slurm.get("limit_check_s") or 0) + self.launch_s
+        mode = str((slurm or {}).get("PreemptMode", "OFF"))
+        by_tier = (slurm or {}).get("PreemptType", "preempt/none") != "preempt/none"
+        self.gang = mode == "GANG" or (by_tier and "GANG" in mode)
         self.several_placements = bool(counts.get("several_placements", 0))
         self.several_sizes = bool(counts.get("several_sizes", 0))
         self.units = bool(counts.get("units", 0))

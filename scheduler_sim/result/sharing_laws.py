@@ -18,9 +18,11 @@ from scheduler_sim.result.node_use import (
     jobs_of_a_core,
     nodes_in_use,
     unit,
+    working_in,
 )
 from scheduler_sim.result.schedule import Schedule
 from scheduler_sim.result.steps import first_difference, sum_of_intervals
+from scheduler_sim.result.suspensions import spans_of
 
 Breach = str | None
 
@@ -70,6 +72,23 @@ def _who_shares(
         yield f"jobs of partition {partition}", mine, jobs
 
 
+def turns(schedule: Schedule) -> Breach:
+    """Where jobs take turns, those of a partition that work have no core of a node twice at any instant."""
+    for module in schedule.shared if schedule.gang else ():
+        held, there = held_in(schedule, module), capacities(schedule, module)["cores"]
+        working, place = working_in(schedule, module)
+        amount = held.amount(schedule, "cores", there)[place]
+        for partition in jobs_of_a_core(schedule, module):
+            mine = rows_named(schedule.components["partition"], partition)[working.row]
+            if breach := _beyond(working, np.where(mine, amount, 0), there):
+                node, instant, used = breach
+                return (
+                    f"jobs of partition {partition} work on {used / unit('cores'):g} cores of node {node} of"
+                    f" {module} at {instant}, it has {there[node] / unit('cores'):g}"
+                )
+    return None
+
+
 def devices(schedule: Schedule) -> Breach:
     """A component has as many GPUs as stated, and at no instant do jobs have more than the whole of a GPU."""
     if not schedule.further.devices:
@@ -103,7 +122,10 @@ def _beyond(held: Held, amount: np.ndarray, there: np.ndarray) -> tuple[int, int
 
 
 def parts_busy(schedule: Schedule) -> Breach:
-    """At every instant the timeline agrees with the components on cores, memory, GPUs and nodes."""
+    """At every instant the timeline agrees with the components on cores, memory, GPUs and nodes.
+
+    Suspended components do not work on cores; they keep memory and GPUs.
+    """
     if schedule.lost_runs:
         return None
     for module in schedule.shared:
@@ -111,9 +133,14 @@ def parts_busy(schedule: Schedule) -> Breach:
         start, end = (schedule.of(name)[mine] for name in ("start_time", "end_time"))
         for kind, column in BUSY.items():
             amount = np.rint(schedule.of(kind)[mine] * unit(kind)).astype(np.int64)
+            begin, finish = start, end
+            if kind == "cores" and schedule.further.suspended:  # what else they have they keep
+                row, since, until = spans_of(schedule.components[mine])
+                begin, finish = np.append(start, since), np.append(end, until)
+                amount = np.append(amount, -amount[row])
             time, value = schedule.recorded(module, column)
             recorded = time, np.rint(value * unit(kind)).astype(np.int64)
-            if breach := first_difference(sum_of_intervals(start, end, amount), recorded):
+            if breach := first_difference(sum_of_intervals(begin, finish, amount), recorded):
                 instant, used, written = breach
                 return (
                     f"components have {used / unit(kind):g} of the {kind} of {module} at {instant},"

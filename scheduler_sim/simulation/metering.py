@@ -67,7 +67,7 @@ def refuse_beside_shares(models: Models, system: System, policy: Policy) -> None
             f"models {models.name}: found a power cap or a choice by energy where jobs share nodes, or a"
             " partition covers part of a module; allowed here: energy without cap and choice"
         )
-    if shares_under_slurm(system, policy) and shares_cores(system):
+    if shares_under_slurm(system, policy) and shares_cores(system, gang=policy.slurm.gangs):
         raise ConfigError(
             f"models {models.name}: found energy where several jobs have a core at once (OverSubscribe of a"
             " partition); allowed here: models without energy"

@@ -8,10 +8,15 @@ from scheduler_sim.arrays import Ints
 from scheduler_sim.system.system import Partition, System
 
 
-def shares_cores(system: System) -> bool:
-    """Whether jobs may meet on a core: of one partition, or of two of a module that both share by force."""
-    forced = [one.module for one in system.partitions if _counts(one, system) and one.over_subscribe.force]
-    return bool((rows_of(system) > 1).any()) or len(set(forced)) < len(forced)
+def shares_cores(system: System, *, gang: bool = False) -> bool:
+    """Whether jobs may meet on a core: of one partition, or of two of a module that both share by force.
+
+    Under gang scheduling (``gang``) jobs of any two partitions of a module may, or make way for each other.
+    """
+    met = [
+        one.module for one in system.partitions if gang or (_counts(one, system) and one.over_subscribe.force)
+    ]
+    return bool((rows_of(system) > 1).any()) or len(set(met)) < len(met)
 
 
 def rows_of(system: System) -> Ints:

@@ -67,7 +67,19 @@ APART = ("fcfs", "easy")
 """Schemes with passes that start each component by itself, on nodes that stay on."""
 SWITCHED = ("conservative", "keep")
 """Schemes under which idle nodes are switched off, too."""
-NAMED = {"shared_nodes", "cons_tres", "rows", "leaves", "spread", "devices", "shadow", "node_plan"}
+NAMED = {
+    *(
+        "shared_nodes",
+        "cons_tres",
+        "rows",
+        "time_slices",
+        "leaves",
+        "spread",
+        "devices",
+        "shadow",
+        "node_plan",
+    )
+}
 """Of nodes that are told apart: see tests/shared_nodes."""
 OF_SITES = {
     *("preemption", "gang", "resource_limits", "node_weights", "outages", "reservations"),

@@ -12,10 +12,11 @@ from __future__ import annotations
 
 from tests.oracle.plain_cons_tres_choice import Offers, Weights, choose_nodes
 from tests.oracle.plain_cons_tres_deal import deal
-from tests.oracle.plain_cons_tres_needs import AVAILABLE, Needs
+from tests.oracle.plain_cons_tres_needs import AVAILABLE, ONE_ROW, Needs
 from tests.oracle.plain_cons_tres_offers import offer_of
 from tests.oracle.plain_cons_tres_records import Share
 from tests.oracle.plain_cons_tres_room import Cores, Room
+from tests.oracle.plain_cons_tres_rows import Tenant
 
 
 def place(room: Room, needs: Needs, usable: set[int]) -> dict[int, Share] | None:
@@ -31,9 +32,16 @@ def fits(room: Room, needs: Needs, usable: set[int]) -> Offers | None:
     if _select(room, needs, all_cores) is None:
         return None  # not even with all cores free
     found = _select(room, needs, room.without(all_cores, room.tenants))
-    if found is None and needs.kind == AVAILABLE:
+    if found is None and (needs.kind == AVAILABLE or (room.settings.gang and needs.kind == ONE_ROW)):
+        if room.settings.by_tier:
+            all_cores = room.without(all_cores, [one for one in room.tenants if _is_above(room, one, needs)])
         found = _beside_other_tiers(room, needs, all_cores) or _in_a_row(room, needs, all_cores)
     return found
+
+
+def _is_above(room: Room, tenant: Tenant, needs: Needs) -> bool:
+    """Whether it makes no way for the job: by its tier, or as its partition is OFF."""
+    return tenant.part.tier > needs.part.tier or tenant.part.name in room.settings.off
 
 
 def _beside_other_tiers(room: Room, needs: Needs, all_cores: Cores) -> Offers | None:

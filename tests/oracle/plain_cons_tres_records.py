@@ -64,6 +64,9 @@ class Settings:
     max_mem_per_cpu: int = 0
     def_cpu_per_gpu: int = 0
     def_mem_per_gpu: int = 0
+    gang: bool = False  # PreemptMode with GANG
+    by_tier: bool = False  # ... and SUSPEND
+    off: frozenset[str] = frozenset()  # partitions whose jobs are not suspended
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from tests.oracle.plain_cons_tres_needs import AVAILABLE, ONE_ROW, RESERVED, Needs
 from tests.oracle.plain_cons_tres_records import Counts, Node, Settings, SharedPartition
@@ -38,6 +39,13 @@ class Room:
     def leave(self, number: int) -> None:
         self.tenants = [tenant for tenant in self.tenants if tenant.number != number]
         self._gone.add(number)
+
+    def leave_cores(self, number: int) -> None:
+        """It keeps what else it has of its nodes, where it is beside anybody."""
+        leaving = next(tenant for tenant in self.tenants if tenant.number == number)
+        self.leave(number)
+        bare = {node: replace(share, cores=NONE) for node, share in leaving.shares.items()}
+        self.tenants.append(replace(leaving, shares=bare))
 
     def on(self, node: int) -> list[Tenant]:
         return [tenant for tenant in self.tenants if node in tenant.shares]
@@ -97,6 +105,7 @@ class Room:
         wanted = [*needs.gres.items(), *((name, needs.task_gpus.get(name, 1)) for name in needs.gpus)]
         if any(sum(self.free_gres(node, name).values()) < count for name, count in wanted):
             return False
+        here = [tenant for tenant in here if tenant.shares[node].cores]
         state = max((tenant.kind for tenant in here), default=AVAILABLE)
         if state == RESERVED or (state == ONE_ROW and needs.kind != ONE_ROW):
             return False

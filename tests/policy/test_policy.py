@@ -224,10 +224,6 @@ def test_parameters_of_slurm_come_back(written: dict[str, object], kept: dict[st
         ),
         ("bf_hetjob_prio", "a parameter of Slurm that is not modelled: components of heterogeneous jobs are"),
         (
-            "SchedulerTimeSlice",
-            "a parameter of Slurm that is not modelled: preemption where jobs share cores",
-        ),
-        (
             "SlurmctldPort",
             "a parameter of Slurm that changes nothing here: the location of daemons, files and networks",
         ),

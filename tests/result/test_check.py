@@ -286,6 +286,7 @@ def test_a_broken_law_is_named(name):
 
 
 OF_SHARING = ("node-lists", "parts-of-nodes", "devices", "parts-busy")
+OF_TURNS = ("turns",)  # see slurm/test_turns
 OF_LIMITS = ("limits",)  # see test_limit_laws
 OF_RESERVATIONS = ("reservations",)  # see test_reservation_laws
 OF_SUSPENSION = ("suspensions",)  # see test_suspensions
@@ -294,7 +295,16 @@ OF_RUNS = ("run-columns", "runs", "work-done-once", "lost-work")  # see test_run
 
 
 def test_every_law_has_a_breach_and_a_promise():
-    others = {"queue-order", *OF_SHARING, *OF_LIMITS, *OF_RESERVATIONS, *OF_SUSPENSION, *OF_SLOWING, *OF_RUNS}
+    others = {
+        "queue-order",
+        *OF_SHARING,
+        *OF_LIMITS,
+        *OF_RESERVATIONS,
+        *OF_SUSPENSION,
+        *OF_TURNS,
+        *OF_SLOWING,
+        *OF_RUNS,
+    }
     assert {*BREACHES} | others == set(INVARIANTS)
     assert all(law.__doc__ for law in INVARIANTS.values())
 

@@ -124,6 +124,12 @@ def rows_of_cores() -> Simulation:
     return on(SHARED | {"partitions": [partition]}, "slurm", parts_of_nodes())
 
 
+def slicing() -> Simulation:
+    partition = {"name": "A", "module": "A", "slurm": {"OverSubscribe": "FORCE:2"}}
+    turns = slurm(PreemptMode="GANG", SchedulerTimeSlice=5)
+    return on(SHARED | {"partitions": [partition]}, turns, parts_of_nodes())
+
+
 def gang() -> Simulation:
     preempt = slurm(PreemptType="preempt/partition_prio", PreemptMode="SUSPEND,GANG")
     return on(TIERED, preempt, jobs(nodes=drawn(1, 2, 3), partition=drawn("low", "high")))
@@ -181,6 +187,7 @@ WORLDS: dict[str, Callable[[], Simulation]] = {
     "preemption, shared": shared_slurm,
     "rows": rows_of_cores,
     "gang": gang,
+    "time slices": slicing,
     "limits": limited,
     "leaves": spreading,
     "devices": lambda: on(

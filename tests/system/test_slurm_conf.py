@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -82,7 +83,8 @@ WITH_PREEMPTION = (
         ("CANCEL", "cons_tres", "NO", True),
         ("CANCEL", "cons_tres", "FORCE:2", False),
         ("SUSPEND,GANG", "linear", "EXCLUSIVE", False),
-        ("SUSPEND,GANG", "cons_tres", "NO", False),
+        ("SUSPEND,GANG", "cons_tres", "NO", True),
+        ("SUSPEND,GANG", "cons_tres", "FORCE:2", True),
         ("GANG,REQUEUE", "linear", "EXCLUSIVE", False),
     ],
 )
@@ -122,6 +124,34 @@ def test_suspension_is_read_where_no_jobs_of_a_partition_have_nodes_in_common(
     if is_read:
         said = [own.partition("=")[2], others.partition("=")[2]]
         assert [one.slurm.get("PreemptMode", "") for one in found.system.partitions] == said
+
+
+@pytest.mark.parametrize(
+    ("preemption", "select", "read"),
+    [
+        ("PreemptMode=GANG", "cons_tres", {"PreemptMode": "GANG", "SchedulerTimeSlice": 10}),
+        ("PreemptMode=gang,off", "cons_tres", {"PreemptMode": "GANG", "SchedulerTimeSlice": 10}),
+        ("PreemptMode=GANG", "linear", {}),
+        (
+            "PreemptType=preempt/partition_prio\nPreemptMode=GANG,SUSPEND",
+            "cons_tres",
+            {"PreemptMode": "SUSPEND,GANG", "SchedulerTimeSlice": 10},
+        ),
+        ("PreemptType=preempt/qos\nPreemptMode=GANG,SUSPEND", "cons_tres", {}),
+    ],
+)
+def test_turns_are_read_where_jobs_share_nodes(
+    tmp_path: Path, preemption: str, select: str, read: dict[str, Any]
+) -> None:
+    text = f"{preemption}\nSchedulerTimeSlice={{}}\nSelectType=select/{select}\n{NODES}"
+    part = "PartitionName=p Nodes=ALL OverSubscribe=FORCE:2\n"
+    found = site(tmp_path, text.format(10) + part)
+    keys = ("PreemptMode", "SchedulerTimeSlice")
+    assert {key: found.policy[key] for key in keys if key in found.policy} == read
+    assert (ignored.PREEMPTION in [one.why for one in found.ignored]) == (not read)
+    short = site(tmp_path, text.format(4) + part)
+    assert "SchedulerTimeSlice" not in short.policy
+    assert (ignored.TOO_SHORT in [one.why for one in short.ignored]) == bool(read)
 
 
 def test_what_a_partition_says_of_preemption(tmp_path: Path) -> None:

@@ -226,7 +226,8 @@ class Needs:
         by_memory = (found["per_cpu"] > 0) & (found["memory"] > 0)
         strict = (each * nodes >= found["min_cpus"]) & ~by_memory & (~found["generic"] | (per_node > 0))
         single = (nodes == 1) & (not self._least_loaded)
-        rigid &= (found["kind"] != AVAILABLE) | (not shares_cores(self._system))
+        meets = found["kind"] != RESERVED if self._keys.gangs else found["kind"] == AVAILABLE
+        rigid &= ~meets | (not shares_cores(self._system, gang=self._keys.gangs))
         return np.where(rigid & strict, AMONG_ABLE, np.where(rigid & single, EVEN, 0))
 
     @property

@@ -20,6 +20,7 @@ RULES = {
     "shared_nodes": "shared_nodes.SharedNodes",
     "cons_tres": "slurm.cons_tres.ConsTres",
     "rows": "slurm.rows.Rows",
+    "time_slices": "slurm.time_slices.TimeSlices",
     "reservations": "slurm.reservations.Reservations",
     "node_weights": "slurm.node_weights.NodeWeights",
     "resource_limits": "slurm.resource_limits.ResourceLimits",
@@ -51,7 +52,7 @@ OF_OTHERS = (
 )
 OF_SLURM = (
     *("slurm", "gang", "preemption", "slurm_power_saving", "power_budget", "outages", "topology"),
-    *("named_nodes", "cons_tres", "rows", "reservations", "node_weights", "resource_limits"),
+    *("named_nodes", "cons_tres", "rows", "time_slices", "reservations", "node_weights", "resource_limits"),
 )
 
 

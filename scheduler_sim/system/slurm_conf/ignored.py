@@ -18,11 +18,12 @@ ACCESS = "access is not checked: the jobs of a trace were accepted"
 ADMISSION = "how many jobs the daemon accepts or remembers is not limited here"
 LIMITS = "the limits are in the accounting database: here they are those of policy.slurm.qos and accounts"
 PREEMPTION = (
-    "preemption where jobs share cores is not modelled, nor is suspension where jobs"
-    " share nodes, by QOS, beside other modes, or with a partition without"
-    " OverSubscribe=FORCE:1"
+    "preemption where jobs share cores is not modelled other than by suspension, and that"
+    " neither by QOS nor beside other modes, nor on whole nodes with a partition without"
+    " OverSubscribe=FORCE:1; turns only where jobs share nodes"
 )
-NO_TURNS = "jobs of a partition have no nodes in common here, so they do not take turns"
+NO_TURNS = "jobs take turns only where they share nodes, with GANG in PreemptMode"
+TOO_SHORT = "less than 5 s, so Slurm takes 30 s instead"
 NETWORK = "the network is not modelled: any free nodes are used"
 NO_TOPOLOGY_CONF = "there is no topology.conf in its folder: any free nodes are used"
 NO_TOPOLOGY_PLUGIN = "TopologyPlugin is neither topology/tree nor topology/block: Slurm does not read it"
@@ -85,7 +86,7 @@ HARMLESS = (
 """Reasons for which a schedule is the same without; the others may change it."""
 
 _TOP = {
-    PREEMPTION: r"preempt.*|schedulertimeslice",
+    PREEMPTION: r"preempt.*",
     PROGRAMS: r"suspendprogram|resume(fail)?program",
     POWER: r"(suspend|resume|power).*",
     NETWORK: r"switch.*",

@@ -221,8 +221,8 @@ def _is_other_mode(text: str) -> bool:
     return any(word in text.upper() for word in _OTHER_MODES)
 
 
-def can_suspend(records: Iterable[Record]) -> bool:
-    """Whether jobs may be suspended in all partitions, as those of each have their nodes to themselves."""
+def can_suspend(records: Iterable[Record], *, shares: bool) -> bool:
+    """Whether jobs may be suspended in all partitions: on whole nodes, as those of each have theirs alone."""
     defaults: dict[str, Pair] = {}
     for record in records:
         if record.kind == "partitionname" and record.name.upper() == "DEFAULT":
@@ -231,7 +231,8 @@ def can_suspend(records: Iterable[Record]) -> bool:
             whole = with_defaults(record, defaults)
             said, mode = _sharing(whole), whole.pairs.get("preemptmode")
             others = mode is not None and any(word in mode.value.upper() for word in ("REQUEUE", "CANCEL"))
-            if said is None or said.value.upper() != "FORCE:1" or others:
+            alone = said is not None and said.value.upper() == "FORCE:1"
+            if others or not (shares or alone):
                 return False
     return True
 

@@ -18,6 +18,7 @@ from scheduler_sim.system.slurm_conf.ignored import (
     NODES_ARE_ON,
     NOT_MODELLED,
     PREEMPTION,
+    TOO_SHORT,
     why_ignored,
 )
 from scheduler_sim.system.slurm_conf.lines import Pair, Record, read_lines
@@ -34,12 +35,13 @@ from scheduler_sim.system.slurm_conf.policy_keys import (
 from scheduler_sim.system.slurm_conf.power_saving import INTERVAL, PROGRAMS, kept_on
 from scheduler_sim.system.slurm_conf.topology_conf import FILE as TOPOLOGY
 from scheduler_sim.system.slurm_conf.topology_conf import read_topology, topology_keys
-from scheduler_sim.system.slurm_conf.values import licences
+from scheduler_sim.system.slurm_conf.values import count, licences
 from scheduler_sim.system.system import Resource, System
 from scheduler_sim.system.topology import TopologyKeys
 
 MODES = ("OFF", "REQUEUE", "CANCEL")
-SUSPEND = "SUSPEND,GANG"
+SUSPEND, GANG = "SUSPEND,GANG", "GANG"
+SHORTEST_SLICE_S = 5
 """What may become of jobs that are preempted here."""
 
 SLURMS_OWN = {"AccountingStorageType": "accounting_storage/none", "AccountingStorageEnforce": "none"}
@@ -96,7 +98,7 @@ def read_slurm_conf(path: str | Path, modelled: Collection[str] | None = None) -
     for pair in said:
         if isinstance(pair, Pair):
             settings.take(pair)
-    settings.complete(can_suspend=can_suspend(records))
+    settings.complete(can_suspend=can_suspend(records, shares=settings.shares))
     known = known_names(records)
     nodes = read_nodes(records, notes)
     sets = read_sets(records, nodes, known, notes)
@@ -219,23 +221,39 @@ class _Settings:
             if by_factors and name not in self.policy and self._is_modelled(name):
                 self.policy[name], self.places[name] = value, self.places["PriorityType"]
         gang = self._set_gang()
-        kept = not self.shares and self.policy.get("PreemptType") == "preempt/partition_prio" and can_suspend
-        if self.suspends and not kept:
+        kind, mode = self.policy.get("PreemptType", "preempt/none"), self.policy.get("PreemptMode")
+        by_tier = mode == SUSPEND and kind == "preempt/partition_prio" and can_suspend
+        kept = by_tier or (mode == GANG and kind == "preempt/none" and self.shares)
+        if mode in (SUSPEND, GANG) and not kept:
             self._leave_out()
-        if (turns := self._pairs.get("SchedulerTimeSlice")) is not None:
-            self._notes.ignore(turns, PREEMPTION if gang and not kept else NO_TURNS)
+        if (turns := self._pairs.pop("SchedulerTimeSlice", None)) is not None:
+            self._set_slice(
+                turns, PREEMPTION if gang and not kept else "" if kept and self.shares else NO_TURNS
+            )
 
     def _set_gang(self) -> bool:
-        """Whether there is gang scheduling; the two words of suspension in one order."""
-        words = self.policy.get("PreemptMode", "OFF").replace(" ", "").split(",")
-        if set(words) == {"SUSPEND", "GANG"}:
+        """Whether there is gang scheduling; its words in one order."""
+        words = set(self.policy.get("PreemptMode", "OFF").replace(" ", "").split(","))
+        if words == {"SUSPEND", "GANG"}:
             self.policy["PreemptMode"] = SUSPEND
+        elif "GANG" in words and words <= {"OFF", "GANG"}:
+            self.policy["PreemptMode"] = GANG
         return "GANG" in words
 
+    def _set_slice(self, pair: Pair, why_not: str) -> None:
+        """How long a turn lasts, where jobs take turns; what is too short counts no more in Slurm."""
+        found = self._notes.read(pair, count, None)
+        if why_not or not self._is_modelled("SchedulerTimeSlice"):
+            self._notes.ignore(pair, why_not or NOT_MODELLED)
+        elif found is not None and found < SHORTEST_SLICE_S:
+            self._notes.ignore(pair, TOO_SHORT)
+        elif found is not None:
+            self.policy["SchedulerTimeSlice"], self.places["SchedulerTimeSlice"] = found, pair.place
+
     def leave_preemption_out(self, *, cores_are_shared: bool) -> None:
-        """Of jobs that meet on a core preemption is not modelled, nor in any other way: say so."""
+        """Of jobs that meet on a core only suspension is modelled, nor any in other ways: say so."""
         kind, mode = self.policy.get("PreemptType", "preempt/none"), self.policy.get("PreemptMode", "OFF")
-        if kind == "preempt/none" or (mode in (*MODES, SUSPEND) and not cores_are_shared):
+        if kind == "preempt/none" or mode == SUSPEND or (mode in MODES and not cores_are_shared):
             return
         self._leave_out()
 

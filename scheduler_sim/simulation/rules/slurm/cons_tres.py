@@ -59,7 +59,11 @@ class ConsTres(Numbers):
     def room(self, sizes: Sizes) -> ConsTresSizes:
         """For all needs that have been described."""
         system = self.run.system
-        rows = rows_of(system) if shares_cores(system) else np.zeros(1, dtype=np.int64)
+        rows = (
+            rows_of(system)
+            if shares_cores(system, gang=self.run.policy.slurm.gangs)
+            else np.zeros(1, dtype=np.int64)
+        )
         return ConsTresSizes(
             nodes=int(offsets_of(system, self.run.policy)[-1]),
             partitions=len(system.partitions),

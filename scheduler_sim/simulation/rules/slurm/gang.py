@@ -1,4 +1,4 @@
-"""Jobs that are suspended for others under Slurm: the numbers are those of preemption."""
+"""Jobs that are suspended for others under Slurm: who is above whom, preemption and rows of cores say."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ from scheduler_sim.engine.engine import FullCore, Sizes
 from scheduler_sim.engine.rules.slurm.preemption.gang_state import GangSizes
 from scheduler_sim.engine.rules.suspensions import NOT_SUSPENDED
 from scheduler_sim.errors import ConfigError
+from scheduler_sim.policy.slurm_keys import GANG, SUSPEND
 from scheduler_sim.simulation.rules.numbers import Jobs, Numbers, Run
 from scheduler_sim.simulation.rules.shared_nodes import shares_under_slurm
 from scheduler_sim.simulation.rules.slurm.masks import Masks
+from scheduler_sim.system.shared_cores import shares_cores
 
 MODES = ("OFF", "SUSPEND")
 """Modes of partitions beside which jobs are suspended."""
@@ -23,23 +25,32 @@ class Gang(Numbers):
 
     def __init__(self, run: Run) -> None:
         super().__init__(run)
-        keys = run.policy.slurm
-        self.needed = run.policy.backfill == "slurm" and keys.suspends
-        if not self.needed:
-            return
+        self._keys, shares = run.policy.slurm, shares_under_slurm(run.system, run.policy)
+        self.needed = run.policy.backfill == "slurm" and self._keys.gangs
+        if self.needed:
+            self._refuse_what_is_not_there(shares)
+        self.needed &= not shares or shares_cores(run.system, gang=True)
+
+    def _refuse_what_is_not_there(self, shares: bool) -> None:
+        keys, run = self._keys, self.run
         found = f"policy.slurm.PreemptMode: found {keys.PreemptMode}"
-        if keys.PreemptType != "preempt/partition_prio":
+        needed = "preempt/none" if keys.PreemptMode == GANG else "preempt/partition_prio"
+        if keys.PreemptType != needed:
+            raise ConfigError(f"{found} beside PreemptType {keys.PreemptType}; allowed: {needed}")
+        if keys.PreemptMode == GANG and not shares:
             raise ConfigError(
-                f"{found} beside PreemptType {keys.PreemptType}; allowed: preempt/partition_prio"
+                f"{found} where each job has whole nodes; allowed here: OFF, REQUEUE, CANCEL, {SUSPEND}"
             )
+        mixed = shares and not all(module.shared for module in run.system.modules)
         beside = {
-            "jobs that share nodes": shares_under_slurm(run.system, run.policy),
+            "modules whose nodes jobs share, and others": mixed,
+            "components that start together": bool(run.units.members),
             "events that do not name their nodes": any(not event.nodes for event in run.system.events),
             "checkpoints": any(one is not None for one in run.checkpoints),
         }
         for words in (name for name, is_there in beside.items() if is_there):
             raise ConfigError(f"{found} beside {words}; allowed here: OFF, REQUEUE, CANCEL")
-        for one in run.system.partitions:
+        for one in run.system.partitions if keys.suspends else ():
             if (mode := one.slurm.get("PreemptMode", "SUSPEND")) not in MODES:
                 raise ConfigError(
                     f"partitions.{one.name}.slurm.PreemptMode: found {mode} beside PreemptMode"

@@ -27,7 +27,7 @@ def _refuse(run: Run) -> None:
     """Power is planned for jobs that start by themselves, on nodes that are known by name."""
     keys = run.policy.slurm
     where = {
-        f"beside PreemptMode {keys.PreemptMode}": keys.preempts,
+        f"beside PreemptMode {keys.PreemptMode}": keys.preempts or keys.gangs,
         "where components start together, or with a delay": bool(run.units.members),
         "beside fixed_nodes: false": not keys.fixed_nodes,
     }

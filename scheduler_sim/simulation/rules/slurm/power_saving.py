@@ -122,7 +122,7 @@ def _refuse(run: Run) -> None:
     keys = run.policy.slurm
     where: dict[str, Any] = {
         "where nodes are chosen by a topology": chooses_by_topology(run.system, run.policy),
-        f"beside PreemptMode {keys.PreemptMode}": keys.preempts,
+        f"beside PreemptMode {keys.PreemptMode}": keys.preempts or keys.gangs,
         "where components start together, or with a delay": bool(run.units.members),
         "beside calls": bool(run.calls),
         "beside fixed_nodes: false": not keys.fixed_nodes,

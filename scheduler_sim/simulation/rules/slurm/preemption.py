@@ -51,10 +51,11 @@ class Preemption(Numbers):
     def _refuse_what_is_not_there(self) -> None:
         """Preemption is on whole nodes, by the rules of 22.05, and of single components."""
         mode = f"policy.slurm.PreemptMode: found {self._keys.PreemptMode}"
-        if shares_under_slurm(self.run.system, self.run.policy) and shares_cores(self.run.system):
+        shared = shares_under_slurm(self.run.system, self.run.policy) and shares_cores(self.run.system)
+        if shared and not self._keys.suspends:
             raise ConfigError(
                 f"{mode} where several jobs have a core at once (OverSubscribe of a partition);"
-                " allowed here: OFF"
+                " allowed here: OFF, SUSPEND,GANG, and GANG with PreemptType preempt/none"
             )
         if self.run.units.members:
             raise ConfigError(f"{mode} where components start together; allowed here: OFF")

@@ -51,7 +51,7 @@ class Reservations(Numbers):
         if self.run.units.members:
             raise ConfigError(f"{found} where components start together; allowed here: none")
         keys = self.run.policy.slurm
-        if keys.suspends:
+        if keys.gangs:
             raise ConfigError(
                 f"{found} beside PreemptMode {keys.PreemptMode}; allowed here: OFF, REQUEUE, CANCEL"
             )

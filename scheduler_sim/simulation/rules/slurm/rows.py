@@ -24,7 +24,8 @@ class Rows(Numbers):
 
     def __init__(self, run: Run) -> None:
         super().__init__(run)
-        self.needed = shares_under_slurm(run.system, run.policy) and shares_cores(run.system)
+        gang = run.policy.slurm.gangs
+        self.needed = shares_under_slurm(run.system, run.policy) and shares_cores(run.system, gang=gang)
 
     def room(self, sizes: Sizes) -> RowsSizes:
         """For all nodes and partitions."""

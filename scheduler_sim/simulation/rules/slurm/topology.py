@@ -172,7 +172,7 @@ def _refuse(run: Run) -> None:
             raise ConfigError(
                 f"policy.slurm.{key}: found {getattr(keys, key)} with a topology; allowed here: {needed}"
             )
-    if keys.suspends:
+    if keys.gangs:
         raise ConfigError(
             f"policy.slurm.PreemptMode: found {keys.PreemptMode} with a topology; allowed here: OFF,"
             " REQUEUE, CANCEL, or policy.slurm.TopologyPlugin: topology/none"

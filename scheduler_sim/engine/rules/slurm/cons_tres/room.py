@@ -148,6 +148,16 @@ def leave_node(core: ConsTresCore, placement: int, slot: int) -> None:
 
 
 @part
+def leave_cores(core: ConsTresCore, placement: int) -> None:
+    """In the later room a job has its cores no longer, and keeps what else it has."""
+    change_room(core, placement, room_later(core), 1)
+    first = core.shared_nodes.request[placement].slot
+    for slot in range(first, first + core.placements[placement].nodes):
+        node = core.shared_nodes.slots[slot]
+        core.cons_tres.later.free[CORES, node] += core.cons_tres.share[slot, CORES]
+
+
+@part
 def empty_room(core: ConsTresCore, module: int) -> None:
     """In the later room nothing runs, and all nodes are in service."""
     for node in range(core.shared_nodes.module[module].begin, core.shared_nodes.module[module].end):

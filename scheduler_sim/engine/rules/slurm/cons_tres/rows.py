@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from scheduler_sim.engine.core.bits import NONE, ONE, count_between, first_between, lowest_in
-from scheduler_sim.engine.core.hooks import on
+from scheduler_sim.engine.core.hooks import event, on, question
 from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.core.records import Words
 from scheduler_sim.engine.rules.slurm.cons_tres.choice import choose_nodes
@@ -53,15 +53,25 @@ def keeps_off_shared_cores(core: RowsCore, it: Need, room: Room, node: int) -> b
 @on(fits_in, "rows")
 def fits_beside(core: RowsCore, need: int, room: Room, nodes: Words) -> bool:
     """Whether it fits, on cores of its own or on those of others."""
-    it, blocks = core.cons_tres.need[need], core.rows.blocks
-    if it.kind != AVAILABLE:
+    if not meets_others(core, need):
         return fits_on_free(core, need, room, nodes)
     if not choose_nodes(core, need, room, nodes, True):
         return False
-    blocks[:] = 1
+    core.rows.blocks[:] = 1
     if _fits_on_open(core, need, room, nodes):
         return True
     return _fits_beside_other_tiers(core, need, room, nodes) or _fits_in_a_row(core, need, room, nodes)
+
+
+@question
+def meets_others(core: RowsCore, need: int) -> bool:
+    """Whether a job may have cores that others have, where none are free."""
+    return bool(core.cons_tres.need[need].kind == AVAILABLE)
+
+
+@event
+def blocks_for_good(core: RowsCore, need: int) -> None:
+    """Rows are blocked whose jobs a job may not meet in any attempt but the first."""
 
 
 @part
@@ -70,16 +80,17 @@ def _fits_beside_other_tiers(core: RowsCore, need: int, room: Room, nodes: Words
     rows = core.rows
     own = rows.of[core.cons_tres.need[need].partition].tier
     for partition in range(len(rows.of)):
-        _block(core, partition, int(rows.of[partition].tier == own))
+        block_rows(core, partition, int(rows.of[partition].tier == own))
+    blocks_for_good(core, need)
     if not _fits_on_open(core, need, room, nodes):
         return False
     for at in range(len(rows.by_tier)):
         partition = int(rows.by_tier[at])
         if rows.of[partition].tier >= own or not _any_there(core, room, partition):
             continue
-        _block(core, partition, 1)
+        block_rows(core, partition, 1)
         if not _fits_on_open(core, need, room, nodes):
-            _block(core, partition, 0)
+            block_rows(core, partition, 0)
             return _fits_on_open(core, need, room, nodes)
     return True
 
@@ -93,6 +104,7 @@ def _fits_in_a_row(core: RowsCore, need: int, room: Room, nodes: Words) -> bool:
         row = int(room.order[at])
         rows.blocks[:] = 0
         rows.blocks[row] = 1
+        blocks_for_good(core, need)
         if _fits_on_open(core, need, room, nodes):
             return True
         if room.size[row] == 0:
@@ -101,7 +113,8 @@ def _fits_in_a_row(core: RowsCore, need: int, room: Room, nodes: Words) -> bool:
 
 
 @part
-def _block(core: RowsCore, partition: int, value: int) -> None:
+def block_rows(core: RowsCore, partition: int, value: int) -> None:
+    """In this attempt nobody gets what the jobs of a partition have (1), or it does not matter (0)."""
     for row in range(core.rows.of[partition].first, core.rows.of[partition].last):
         core.rows.blocks[row] = value
 
@@ -161,7 +174,7 @@ def fits_alone_or_beside(core: RowsCore, placement: int, nodes: Words) -> bool:
 def name_cores(core: RowsCore, need: int, node: int, slot: int) -> None:
     """It gets the first of each socket that may be had, as many as were dealt."""
     rows, part, machine = core.rows, core.cons_tres, core.cons_tres.machine[node]
-    if part.need[need].kind != AVAILABLE:
+    if not meets_others(core, need):
         _note_had(core, room_now(core), node, 0, len(rows.blocks))
         for i in range(len(rows.had)):
             rows.open[node, i] = ~rows.had[i]
@@ -213,9 +226,8 @@ def pack_without(core: RowsCore, placement: int) -> None:
 @on(group_has_ended, "rows")
 def pack_later(core: RowsCore, need: int) -> None:
     """In a prediction that is done once for all that are gone, where Slurm does it for each."""
-    it = core.cons_tres.need[need]
-    if it.kind == AVAILABLE:
-        pack_anew(core, room_later(core), it.partition)
+    if meets_others(core, need):
+        pack_anew(core, room_later(core), core.cons_tres.need[need].partition)
 
 
 @part

@@ -1,50 +1,41 @@
 """PreemptMode=SUSPEND,GANG: jobs are suspended while others of higher tiers work on nodes of theirs.
 
-Slurm's gang.c, with OverSubscribe=FORCE:1: in a partition no two jobs have a node in common, so that the
-turns of SchedulerTimeSlice change nothing.
+Slurm's gang.c on whole nodes, with OverSubscribe=FORCE:1: in a partition no two jobs have a node in common,
+so that the turns of SchedulerTimeSlice change nothing. Where jobs share nodes they take them: see ``slices``.
 """
 
 from __future__ import annotations
 
 from scheduler_sim.engine.core.bits import clear, ones_in
-from scheduler_sim.engine.core.events import drop_end
 from scheduler_sim.engine.core.hooks import on
-from scheduler_sim.engine.core.instant import log_is_full
 from scheduler_sim.engine.core.jit import part
-from scheduler_sim.engine.core.limits import time_granted, time_suspended
-from scheduler_sim.engine.core.loop import held_idle
-from scheduler_sim.engine.core.moments import limit_changed, started, stopped, write_more
-from scheduler_sim.engine.core.record import has_more_to_write
-from scheduler_sim.engine.core.state import BY_LIMIT, COMPLETED, FAILED, INF, TIMEOUT
-from scheduler_sim.engine.rules.slurm.lifecycle import is_ended_early
+from scheduler_sim.engine.core.moments import started, stopped
+from scheduler_sim.engine.core.state import INF
 from scheduler_sim.engine.rules.slurm.planned_ends import running
 from scheduler_sim.engine.rules.slurm.preemption.candidates import holds_any
 from scheduler_sim.engine.rules.slurm.preemption.gang_nodes import add_held, running_row
 from scheduler_sim.engine.rules.slurm.preemption.gang_state import GangCore
-from scheduler_sim.engine.rules.slurm.start import found_from
+from scheduler_sim.engine.rules.slurm.preemption.gang_times import note_how_it_ended
 from scheduler_sim.engine.rules.suspensions import NOT_SUSPENDED, end_span, go_on, suspend
 
 
-@on(started, "gang")
+@on(started, "gang", unless="time_slices")
 def suspend_others(core: GangCore, row: int) -> None:
     """It works at once; those that it has taken nodes of do so no longer."""
     if core.gang.at.taken < core.placements[core.jobs[row].placed].nodes:
         share_out(core)
 
 
-@on(stopped, "gang")
+@on(stopped, "gang", unless="time_slices")
 def let_others_go_on(core: GangCore, row: int) -> None:
     """Those whose nodes it worked on go on in the same second."""
-    gang, it = core.gang, core.jobs[row]
+    gang = core.gang
     if gang.at.suspended == 0:
         return
     if gang.pause[row].since != NOT_SUSPENDED:
         end_span(core, row, gang.pause, gang.log, gang.spans)
         gang.at.suspended -= 1
-    by_look = it.state == TIMEOUT and core.placements[it.placed].killed == BY_LIMIT
-    by_itself = not by_look and it.state in (COMPLETED, FAILED, TIMEOUT)
-    gang.at.look = row if by_look else 0
-    gang.at.late = core.slurm.job[row].launch if by_itself else 0
+    note_how_it_ended(core, row)
     share_out(core)
     gang.at.look = 0
 
@@ -121,67 +112,3 @@ def _count_idle_held(core: GangCore) -> None:
             bits = gang.sets.others[word] & ~gang.sets.working[word] & ~core.slurm.sets.leaving[word]
             held += ones_in(bits)
         gang.idle_held[it.module] = held
-
-
-# -- times
-
-
-@on(time_suspended, "gang")
-def suspended_so_far(core: GangCore, row: int) -> int:
-    """All spans that are over."""
-    return core.gang.pause[row].seconds
-
-
-@on(time_granted, "gang")
-def limit_and_suspended(core: GangCore, row: int, placement: int) -> int:
-    """Its limit, and as long as it was suspended; nobody is told to end."""
-    return core.placements[placement].limit + core.gang.pause[row].seconds
-
-
-@on(is_ended_early, "gang")
-def while_it_had_more_to_do(core: GangCore, row: int) -> bool:
-    """One that is suspended does not end by itself, and what was goes on for longer."""
-    pause, it = core.gang.pause[row], core.jobs[row]
-    own_end = it.start + pause.seconds + core.placements[it.placed].duration
-    return bool(pause.since != NOT_SUSPENDED or core.clock.now < own_end)
-
-
-@on(found_from, "gang")
-def found_by_the_next(core: GangCore, row: int) -> int:
-    """The look that ended the job on whose nodes it goes on has passed it by, if it came before that."""
-    return core.clock.now + (row < core.gang.at.look)
-
-
-@on(limit_changed, "gang")
-def stay_suspended(core: GangCore, row: int) -> None:
-    """One that is suspended has another planned end, and goes on waiting for its nodes."""
-    if core.gang.pause[row].since != NOT_SUSPENDED:
-        drop_end(core, row)
-
-
-@on(log_is_full, "gang")
-def spans_are_many(core: GangCore) -> bool:
-    """Whether the spans that end in one more instant might have no room: one of each job."""
-    return core.gang.log.spans + len(core.gang.pause) > len(core.gang.spans)
-
-
-# -- the timeline
-
-
-@on(held_idle, "gang")
-def held_by_suspended(core: GangCore, module: int) -> int:
-    """Nodes that suspended jobs hold, and on which nobody works."""
-    held: int = core.gang.idle_held[module]
-    return held
-
-
-@on(has_more_to_write, "gang")
-def others_held(core: GangCore, module: int) -> bool:
-    """Whether they are as many as when the last row was written."""
-    return core.pools[module].written_held != held_by_suspended(core, module)
-
-
-@on(write_more, "gang")
-def write_held(core: GangCore, module: int, row: int) -> None:
-    """Write how many they are."""
-    core.pools[module].written_held = core.idle_rows[row].held = core.gang.idle_held[module]

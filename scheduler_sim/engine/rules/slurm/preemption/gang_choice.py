@@ -92,7 +92,7 @@ def _next_that_makes_way(core: GangCore, placement: int, below: int) -> int:
 # -- the main scheduler
 
 
-@on(picked_among_free, "gang")
+@on(picked_among_free, "gang", unless="time_slices")
 def picked_where_others_make_way(core: GangCore, placement: int) -> bool:
     """Choose nodes that are not COMPLETING, nor behind a partition that is blocked."""
     way, source = core.slurm.way[placement], core.gang.sets.source
@@ -112,30 +112,30 @@ def picked_where_others_make_way(core: GangCore, placement: int) -> bool:
 # -- the backfill scheduler
 
 
-@on(open_room, "gang")
+@on(open_room, "gang", unless="time_slices")
 def all_are_there(core: GangCore, placement: int, it: Partition) -> None:
     """Nobody is thought away."""
     core.gang.away[:] = 0
 
 
-@on(add_completing, "gang")
+@on(add_completing, "gang", unless="time_slices")
 def completing_are_there(core: GangCore, it: Partition) -> None:
     """What is about to be idle is held by no job that runs."""
 
 
-@on(think_away, "gang")
+@on(think_away, "gang", unless="time_slices")
 def go_away(core: GangCore, row: int) -> None:
     """It holds nothing any more."""
     core.gang.away[row] = 1
 
 
-@on(fits_in_room, "gang")
+@on(fits_in_room, "gang", unless="time_slices")
 def fits_on_staying(core: GangCore, placement: int, it: Partition) -> bool:
     """Whether nodes STAYING suffice with those that are away thought away."""
     return fits_on(core, placement, it, core.slurm.sets.staying)
 
 
-@on(slot_of_choice, "gang")
+@on(slot_of_choice, "gang", unless="time_slices")
 def slot_where_others_make_way(core: GangCore, placement: int, ahead: bool) -> int:
     """Now, if it fits where others make way; else when those leave that do not."""
     it = core.slurm.partition[core.slurm.way[placement].partition]
@@ -148,7 +148,7 @@ def slot_where_others_make_way(core: GangCore, placement: int, ahead: bool) -> i
     return when_others_leave(core, placement, it)
 
 
-@on(starts_on_picked, "gang")
+@on(starts_on_picked, "gang", unless="time_slices")
 def start_where_others_make_way(core: GangCore, row: int, placement: int) -> bool:
     """It starts, on nodes chosen anew: none that are COMPLETING."""
     way, source = core.slurm.way[placement], core.gang.sets.source

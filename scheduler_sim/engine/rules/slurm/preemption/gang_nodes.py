@@ -53,7 +53,7 @@ def _add_leaving(core: GangCore, row: int, target: Words) -> None:
 # -- taken and given back
 
 
-@on(allocate, "gang")
+@on(allocate, "gang", unless="time_slices")
 def take_of_others(core: GangCore, row: int, placement: int) -> None:
     """It takes the nodes PICKED, of which others may hold some; it has not been suspended yet."""
     it = core.slurm.partition[core.slurm.way[placement].partition]
@@ -62,19 +62,19 @@ def take_of_others(core: GangCore, row: int, placement: int) -> None:
     take_picked(core, row, placement)
 
 
-@on(take_nodes, "gang")
+@on(take_nodes, "gang", unless="time_slices")
 def take_idle(core: GangCore, placement: int) -> None:
     """Those that it has taken were idle, or not."""
     core.pools[core.placements[placement].module].free -= core.gang.at.taken
 
 
-@on(free_nodes, "gang")
+@on(free_nodes, "gang", unless="time_slices")
 def free_later(core: GangCore, placement: int) -> None:
     """They are idle only where no other holds them."""
     core.gang.at.module = core.placements[placement].module
 
 
-@on(deallocate, "gang")
+@on(deallocate, "gang", unless="time_slices")
 def leave_to_others(core: GangCore, row: int) -> None:
     """The nodes of ``row`` that no other holds are idle again."""
     others, idle, back = core.gang.sets.others, core.slurm.sets.idle, 0
@@ -97,7 +97,7 @@ def leave_to_others(core: GangCore, row: int) -> None:
     nodes_given_back(core)
 
 
-@on(set_leaving, "gang")
+@on(set_leaving, "gang", unless="time_slices")
 def set_leaving_of_all(core: GangCore, row: int, leaving: bool) -> None:
     """The nodes of ``row`` are COMPLETING; or only those that others have ended on as well."""
     if leaving:
@@ -107,7 +107,7 @@ def set_leaving_of_all(core: GangCore, row: int, leaving: bool) -> None:
         _add_leaving(core, row, core.slurm.sets.leaving)
 
 
-@on(any_unallocated, "gang")
+@on(any_unallocated, "gang", unless="time_slices")
 def any_held_by_none(core: GangCore, it: Partition) -> bool:
     """Whether any of the nodes PICKED has no job, at work or suspended."""
     held = core.gang.sets.others

@@ -18,7 +18,7 @@ class GangAt:
     suspended: int  # so many jobs are
     taken: int  # idle nodes that the last job to start has taken
     late: int  # s that have passed since the job that has just ended did, behind the look of that second
-    look: int  # the job that a look for those past their limit has just ended: it is behind those before
+    look: int  # the job that a look for those past their limit has just ended: behind those before; INF: all
     module: int  # of the last job to give nodes back
 
 

@@ -62,9 +62,15 @@ def candidates_leave(core: PreemptionCore, placement: int, it: Partition) -> boo
     for i in range(head, head + running(core)):
         row = core.releases[every, i].row
         if is_away(core, placement, row):
-            think_away(core, row)
+            candidate_leaves(core, row)
             any_there = True
     return any_there
+
+
+@question
+def candidate_leaves(core: PreemptionCore, row: int) -> None:
+    """What it has is in ROOM."""
+    think_away(core, row)
 
 
 @question
