@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from scheduler_sim.engine.rules.slurm.preemption.shared_nodes import PreemptionSharesCore
     from scheduler_sim.engine.rules.slurm.reservations.state import ReservationsCore
     from scheduler_sim.engine.rules.slurm.resource_limits.shared_weights import WeighedSharesCore
+    from scheduler_sim.engine.rules.slurm.running_reserved import RunningReservedCore
     from scheduler_sim.engine.rules.slurm.topology.state import TopologyCore
     from scheduler_sim.engine.rules.suspending.state import SuspendingCore
     from scheduler_sim.engine.rules.vetoes import VetoesCore
@@ -62,6 +63,7 @@ if TYPE_CHECKING:
         NamedNodesCore,
         RowsCore,
         ReservationsCore,
+        RunningReservedCore,
         WeighedSharesCore,
     ):
         """A core with all of Slurm."""
@@ -138,6 +140,7 @@ RULES = (
          ("slurm.reservations.access", "slurm.reservations.listing", "slurm.reservations.looks",
           "slurm.reservations.magnetic", "slurm.reservations.shared_nodes"),
          "slurm.reservations.state.blank_reservations", lambda need: {"more_events": 3}),
+    Rule("running_reserved", ("slurm.running_reserved",), "slurm.running_reserved.blank_running_reserved"),
     Rule("rows", ("slurm.cons_tres.rows",), "slurm.cons_tres.row_state.blank_rows"),
     Rule("resource_limits", ("slurm.resource_limits.lifecycle", "slurm.resource_limits.waiting"),
          "slurm.resource_limits.state.blank_resource_limits", lambda need: {"more_events": 1}),

@@ -129,6 +129,8 @@ class Passes:
             return
         edge = (lambda time: time) if c.as_19_05 else self._floor
         space = Space(edge(now), edge(now + c.bf_window), self.all_nodes, c.as_19_05)
+        if c.bf_running_job_reserve:
+            self._reserve_running(space)
         self.het = HetStarts(now)
         self.retried = None
         reserved: dict[object, int] = {}
@@ -159,6 +161,17 @@ class Passes:
             if c.bf_max_job_start and started >= c.bf_max_job_start:
                 break
         self._start_het_jobs(now, started)
+
+    def _reserve_running(self, space: Space) -> None:
+        """What runs on whole nodes has them in the plan, from its beginning on, up to the limit."""
+        begin = space.records[0].begin
+        for job in self.seen:
+            if job.state != RUNNING or not self.has_whole_nodes(job):
+                continue
+            if space.made >= (self.c.bf_node_space_size or self.c.bf_max_job_test):
+                return
+            end = max(self._floor(job.planned_end), begin + self.c.bf_resolution)
+            space.reserve(job.where, begin, end)
 
     def _start_het_jobs(self, now: int, started: int) -> None:
         """All components at once, on idle nodes beside one another; else none."""

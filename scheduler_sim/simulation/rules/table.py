@@ -21,6 +21,7 @@ RULES = {
     "cons_tres": "slurm.cons_tres.ConsTres",
     "rows": "slurm.rows.Rows",
     "reservations": "slurm.reservations.Reservations",
+    "running_reserved": "slurm.running_reserved.RunningReserved",
     "node_weights": "slurm.node_weights.NodeWeights",
     "resource_limits": "slurm.resource_limits.ResourceLimits",
     "leaves": "leaves.Leaves",
@@ -51,7 +52,8 @@ OF_OTHERS = (
 )
 OF_SLURM = (
     *("slurm", "gang", "preemption", "slurm_power_saving", "power_budget", "outages", "topology"),
-    *("named_nodes", "cons_tres", "rows", "reservations", "node_weights", "resource_limits"),
+    *("named_nodes", "cons_tres", "rows", "reservations", "running_reserved", "node_weights"),
+    "resource_limits",
 )
 
 

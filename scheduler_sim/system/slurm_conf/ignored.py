@@ -135,7 +135,7 @@ _PARAMETERS_BY_REASON = {
     " nohold_on_prolog_fail requeue_setup_env_fail salloc_wait_nodes sbatch_wait_nodes step_retry_count"
     " step_retry_time",
     NO_EFFECT_BY_DEFAULT: "assoc_limit_continue",
-    NOT_MODELLED: "allow_zero_lic bf_busy_nodes bf_licenses bf_max_job_assoc bf_running_job_reserve"
+    NOT_MODELLED: "allow_zero_lic bf_busy_nodes bf_licenses bf_max_job_assoc"
     " defer_batch extra_constraints ignore_prefer_validation permit_job_expansion reduce_completing_frag"
     " sched_max_job_start time_min_as_soft_limit",
 }

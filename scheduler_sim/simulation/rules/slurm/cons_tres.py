@@ -84,7 +84,8 @@ class ConsTres(Numbers):
         part.rules.memory = any(w.endswith("MEMORY") for w in words) if words else int(self._memory)
         part.rules.whole_sockets = any(word.startswith("CR_SOCKET") for word in words)
         part.rules.least_loaded = "CR_LLN" in words
-        part.rules.accelerate = self.run.policy.slurm.accelerate
+        keys = self.run.policy.slurm
+        part.rules.accelerate = keys.accelerate and not keys.reserves_running
         for i, partition in enumerate(system.partitions):
             part.sharing[i].most_cpus = partition.slurm.get("MaxCPUsPerNode", 0)
             part.sharing[i].least_loaded = partition.slurm.get("LLN", False)
