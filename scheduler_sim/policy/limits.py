@@ -25,7 +25,10 @@ PREEMPT_MODES = ("OFF", "CANCEL", "REQUEUE", "SUSPEND", "GANG")
 LIFTING = ("PartitionMaxNodes", "PartitionMinNodes", "PartitionTimeLimit")
 """Flags of a QOS that lift a limit of its jobs' partitions: MaxNodes, MinNodes, MaxTime."""
 
-FLAGS = ("DenyOnLimit", "NoDecay", "OverPartQOS", *LIFTING, "UsageFactorSafe")
+ALWAYS = ("NoReserve", "RequiresReservation")
+"""Flags of a QOS that count whether limits are enforced or not."""
+
+FLAGS = ("DenyOnLimit", "NoDecay", "OverPartQOS", *LIFTING, "UsageFactorSafe", *ALWAYS)
 """Flags of a QOS that are modelled."""
 
 
@@ -174,7 +177,9 @@ class QosKeys(LimitKeys):
         " NoDecay: its usage does not decay; OverPartQOS: its limits take precedence over"
         " those of the partition's QOS; PartitionMaxNodes, PartitionMinNodes,"
         " PartitionTimeLimit: MaxNodes, MinNodes or MaxTime of the partition does not"
-        " apply to its jobs; UsageFactorSafe: time limits count with the UsageFactor, too",
+        " apply to its jobs; UsageFactorSafe: time limits count with the UsageFactor, too; NoReserve: the"
+        " backfill scheduler starts its jobs, but plans none for later; RequiresReservation: jobs that name"
+        " no advance reservation are rejected",
     )
 
     @model_validator(mode="before")

@@ -94,6 +94,10 @@ class LimitedSlurm(LimitChecks):
             self.blocked_until[self.blocking] = max(start, self.blocked_until.get(self.blocking, 0))
         return start
 
+    def forgoes_plan(self, job: Job) -> bool:
+        own = self.qos_of(job)
+        return own in self.db.qos and "NoReserve" in self.db.qos[own].flags
+
     def may_plan(self, job: Job, part: str) -> bool:
         return self.db.stop or not self.post_select(job, part)
 

@@ -243,6 +243,10 @@ class Passes:
         """Backfill: whether it may be planned for later."""
         return True
 
+    def forgoes_plan(self, job: Job) -> bool:
+        """Backfill: whether one that cannot start now makes no plan."""
+        return False
+
     def _enough(self, reserved: dict[object, int], job: Job, part: str) -> bool:
         """Whether its partition, its array or the job itself holds as many reservations as it may."""
         c = self.c
@@ -304,7 +308,8 @@ class Passes:
             end = max(end, begin + c.bf_resolution)
             if start > now + c.bf_window:
                 return asked
-            if space.made >= (c.bf_node_space_size or c.bf_max_job_test):
+            forgoes = self.forgoes_plan(job)
+            if space.made >= (c.bf_node_space_size or c.bf_max_job_test) and not forgoes:
                 space.full = True
                 return asked
             if start > now and space.overlaps(nodes, begin, end):
@@ -313,7 +318,7 @@ class Passes:
                     return asked
                 self.retried, later = begin, start
                 continue
-            if self.het.deadlock(job, part, start):
+            if forgoes or self.het.deadlock(job, part, start):
                 return asked
             for key in (part, ("job", job.id), ("array", job.array)):
                 reserved[key] = reserved.get(key, 0) + 1

@@ -101,7 +101,7 @@ def _limits(draw: st.DrawFn, absent: set[str]) -> Limits:
     found: dict[str, Any] = {}
     for name in chosen:
         if name == "flags":
-            words = ("DenyOnLimit", "OverPartQOS", "UsageFactorSafe", "NoDecay")
+            words = ("DenyOnLimit", "OverPartQOS", "UsageFactorSafe", "NoDecay", "NoReserve")
             found[name] = tuple(draw(st.lists(st.sampled_from(words), unique=True)))
         elif name == "factor":
             found[name] = draw(st.sampled_from([0.0, 0.5, 1.0, 2.0]))

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from scheduler_sim.errors import ConfigError, InputError
+from scheduler_sim.system.slurm_conf.ignored import NOT_ENFORCED
 from scheduler_sim.system.slurm_conf.notes import Notes
 from scheduler_sim.system.slurm_dumps.accounts import (
     DIRECTLY_IN_ROOT,
@@ -126,19 +127,20 @@ def test_a_packed_dump_is_read(tmp_path):
 
 def test_what_is_not_modelled_is_noted(tmp_path):
     text = """\
-Account|User|Partition|GrpTRES|MaxTRESRunMins|Share|Comment
-root|root|||||
-root|eve|||||
-a|||bb/cray=4,cpu=3,gres/gpu:a100=2|cpu=9|1|
-b||||||hello
-b|u|debug|||1|
+Account|User|Partition|GrpTRES|MaxTRESRunMins|Share|Comment|MaxJobsAccrue
+root|root||||||
+root|eve||||||
+a|||bb/cray=4,cpu=3,gres/gpu:a100=2|cpu=9|1||7
+b||||||hello|
+b|u|debug|||1||
 """
     form, notes = form_of_dump(written(tmp_path, text))
     assert form["a"] == {"shares": 1, "limits": {"GrpTRES": {"cpu": 3, "gres/gpu:a100": 2}}}
     assert form["b"] == {"shares": 1, "users": {"u": 1}}
     noted = {(one.place.rpartition(":")[2], one.key, one.value): one.why for one in notes.ignored}
     assert noted["4", "GrpTRES", "bb/cray=4"] == NOT_COUNTED
-    assert noted["4", "MaxTRESRunMins", "of a"] == NOT_LIMITED
+    assert noted["4", "MaxTRESRunMins", "of a"] == NOT_ENFORCED
+    assert noted["4", "MaxJobsAccrue", "of a"] == NOT_LIMITED
     assert noted["3", "User", "eve"] == DIRECTLY_IN_ROOT
     assert noted["1", "Comment", ""] == NOT_READ
     assert noted["1", "ParentName", ""] == ONE_LEVEL

@@ -45,6 +45,7 @@ ALSO_CORES = "allocation of memory alone is not modelled: cores are allocated, t
 SAME_NODES = "sharing of whole nodes by several jobs is not modelled"
 TOO_FEW = "this number of jobs is not valid, so Slurm uses NO instead"
 UNSTATED = "without a SelectType jobs have whole nodes here, as up to Slurm 21.08"
+NOT_ENFORCED = "Slurm 22.05 keeps this limit, but enforces it nowhere"
 SITE_CODE = "the site's own code is not run"
 NO_EFFECT_BY_DEFAULT = "this is the behaviour anyway"
 REQUEUE = "a job runs once, unless a trace or a process says otherwise"
@@ -80,7 +81,7 @@ WEIGHED = ("cpu", "mem", "node", "billing")
 
 HARMLESS = (
     *(ROUTES, DAEMONS, ACCOUNTING, ACCESS, NO_TIME, RECORDS, RUNNING, DETECTED, LAUNCH_OF_DEVICES, OF_STEPS),
-    *(NO_EFFECT_BY_DEFAULT, NO_TURNS, NO_POWER_SAVING, PROGRAMS),
+    *(NO_EFFECT_BY_DEFAULT, NO_TURNS, NO_POWER_SAVING, PROGRAMS, NOT_ENFORCED),
 )
 """Reasons for which a schedule is the same without; the others may change it."""
 

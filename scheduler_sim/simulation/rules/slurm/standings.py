@@ -92,6 +92,7 @@ class Made(NamedTuple):
     most_nodes: int
     nodes_reason: int
     least_priority: int
+    forgoes: bool
     strict: bool
     refused: int
     qos: tuple[int, int]
@@ -111,16 +112,30 @@ class Standings:
     """
 
     def __init__(
-        self, qos: Mapping[str, QosKeys], resources: tuple[str, ...], nodes: int, *, listed_only: bool
+        self,
+        qos: Mapping[str, QosKeys],
+        resources: tuple[str, ...],
+        nodes: int,
+        *,
+        enforced: bool,
+        listed_only: bool,
     ) -> None:
-        self._qos, self._names = qos, list(qos)
+        self._qos, self._names, self._enforced = qos, list(qos), enforced
         self._nodes, self._listed_only = nodes, listed_only
         self.resources = resources
         self.counters: dict[Counts, int] = {}
         self.reasons: dict[str, int] = {"": 0, DENIED: kinds.DENIED}
 
-    def make(self, tree: Associations, row: int, own: str, of_partition: str) -> Made:
-        """Return the standing of jobs of association ``row`` with a QOS, in a partition with one or none."""
+    def make(self, tree: Associations, row: int, own: str, of_partition: str, *, reserved: bool) -> Made:
+        """Return the standing of jobs of association ``row`` with a QOS, in a partition with one or none.
+
+        ``reserved``: they name an advance reservation.
+        """
+        flags = self._qos[own].Flags if own in self._qos else ()
+        refused, forgoes = "RequiresReservation" in flags and not reserved, "NoReserve" in flags
+        if not self._enforced:
+            number = self._reason(NOT_ALLOWED if refused else "")
+            return Made([], [], [], [], kinds.NO_CAP, 0, -1, forgoes, False, number, (-1, -1), 1.0, 1.0, [])
         levels = list(_levels(tree, row))
         first = [name for name in (of_partition, own) if name in self._qos]
         if own in self._qos and "OverPartQOS" in self._qos[own].Flags:
@@ -142,8 +157,9 @@ class Standings:
             nodes,
             self._reason(word),
             self._least_priority(keys, tree, levels),
+            forgoes,
             any("DenyOnLimit" in one.Flags for one in keys),
-            self._reason("" if self._may_have(tree, levels, own) else NOT_ALLOWED),
+            self._reason(NOT_ALLOWED if refused or not self._may_have(tree, levels, own) else ""),
             (numbers[0] if numbers else -1, numbers[1] if len(numbers) > 1 else -1),
             factor if safe else 1.0,
             factor,

@@ -37,6 +37,8 @@ class LimitRules(Record):
     safe: int  # 1 = a job starts only if its minutes suffice to its limit
     stop: int  # 1 = assoc_limit_stop: one that waits for a limit holds up others
     minutes: int  # 1 = some limit is one of minutes that computations change
+    brief: int  # 1 = what is not planned is tried as if it took a minute: it may be preempted
+    whole: int  # s, the limit of the job that is tried so
     exact: int  # 1 = a job has what it asks for, whichever nodes it gets
     resets_done: int  # how often usage has been forgotten
     chosen: int  # 1 = what a job WOULD HAVE is of nodes that were chosen
@@ -66,6 +68,7 @@ class Standing:
     most_nodes: int  # more are never allowed
     nodes_reason: int
     least_priority: int  # that reserves, -1 = as for all
+    forgoes: int  # 1 = NoReserve: its jobs are not planned for later
     strict: int  # 1 = what it can never have is refused when it is submitted
     refused: int  # number of the word for why its association may not have its QOS, 0 = it may
     qos: int  # the QOS that hold it up, with assoc_limit_stop, -1 = none

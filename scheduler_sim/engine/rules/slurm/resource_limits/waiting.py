@@ -12,6 +12,7 @@ from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.core.state import INF
 from scheduler_sim.engine.rules.slurm.limit_questions import (
     all_within_limits,
+    forgoes_plan,
     held_up_until,
     is_surely_tried,
     least_priority_that_reserves,
@@ -23,6 +24,8 @@ from scheduler_sim.engine.rules.slurm.limit_questions import (
     passed_over,
     start_or_plan,
     start_tried,
+    trial_begins,
+    trial_ends,
     waits_for_known_limit,
 )
 from scheduler_sim.engine.rules.slurm.node_space import plan_opens
@@ -40,6 +43,7 @@ from scheduler_sim.engine.rules.slurm.resource_limits.reached import (
     reached_before,
 )
 from scheduler_sim.engine.rules.slurm.resource_limits.state import LimitedCore
+from scheduler_sim.units import MINUTE
 
 LATER_S = 500
 """assoc_limit_stop: so much later one is planned that waits for a limit, where no more nodes are to come."""
@@ -169,6 +173,27 @@ def plan_within_limits(core: LimitedCore, row: int, placement: int) -> bool:
         return True
     take_planned(core, placement)
     return not _waits_for_limit(core, row, reached_after(core, placement))
+
+
+@on(forgoes_plan, "resource_limits")
+def is_not_planned(core: LimitedCore, placement: int) -> bool:
+    """NoReserve of its QOS."""
+    return bool(core.resource_limits.standing[core.resource_limits.of[placement]].forgoes)
+
+
+@on(trial_begins, "resource_limits")
+def try_a_minute(core: LimitedCore, placement: int) -> None:
+    """One that is not planned, where jobs are preempted: it may start before a plan, and make way then."""
+    if core.resource_limits.rules.brief and is_not_planned(core, placement):
+        core.resource_limits.rules.whole = core.placements[placement].limit
+        core.placements[placement].limit = MINUTE
+
+
+@on(trial_ends, "resource_limits")
+def restore_limit(core: LimitedCore, placement: int) -> None:
+    """It has its own limit again, and runs to that."""
+    if core.resource_limits.rules.brief and is_not_planned(core, placement):
+        core.placements[placement].limit = core.resource_limits.rules.whole
 
 
 @on(least_priority_that_reserves, "resource_limits")
