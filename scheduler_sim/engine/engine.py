@@ -162,7 +162,7 @@ RULES = (
     Rule("shared_nodes", ("shared_nodes.able", "shared_nodes.lifecycle", "shared_nodes.service"),
          "shared_nodes.state.blank_shared_nodes"),
     Rule("leaves", ("shared_nodes.by_leaf",), "shared_nodes.by_leaf.blank_leaves"),
-    Rule("spread", ("shared_nodes.spread",), "shared_nodes.spread.blank_spread"),
+    Rule("spread", ("shared_nodes.spread", "slurm.spread"), "shared_nodes.spread.blank_spread"),
     Rule("devices", ("shared_nodes.devices",), "shared_nodes.device_state.blank_devices"),
     Rule("shadow", ("shared_nodes.shadow",), "shared_nodes.shadow.blank_shadow"),
     Rule("node_plan", ("shared_nodes.plan",), "shared_nodes.plan.blank_node_plan"),
