@@ -25,7 +25,7 @@ PREEMPT_MODES = ("OFF", "CANCEL", "REQUEUE", "SUSPEND", "GANG")
 LIFTING = ("PartitionMaxNodes", "PartitionMinNodes", "PartitionTimeLimit")
 """Flags of a QOS that lift a limit of its jobs' partitions: MaxNodes, MinNodes, MaxTime."""
 
-ALWAYS = ("NoReserve", "RequiresReservation")
+ALWAYS = ("EnforceUsageThreshold", "NoReserve", "RequiresReservation")
 """Flags of a QOS that count whether limits are enforced or not."""
 
 FLAGS = ("DenyOnLimit", "NoDecay", "OverPartQOS", *LIFTING, "UsageFactorSafe", *ALWAYS)
@@ -153,6 +153,11 @@ class QosKeys(LimitKeys):
         default=None, description="jobs of one account that wait or run at once"
     )
     UsageFactor: Factor = Field(default=1.0, description="factor for the usage of its jobs")
+    UsageThreshold: Annotated[float | None, BeforeValidator(Check("a number >= 0", _factor))] = Field(
+        default=None,
+        description="with EnforceUsageThreshold, its jobs wait while their fair-share factor, times"
+        " PriorityWeightFairshare, is below this",
+    )
     LimitFactor: Annotated[float | None, BeforeValidator(Check("a number >= 0", _factor))] = Field(
         default=None, description="factor for GrpTRES and MaxTRESPerJob of associations, for its jobs"
     )
@@ -179,8 +184,13 @@ class QosKeys(LimitKeys):
         " PartitionTimeLimit: MaxNodes, MinNodes or MaxTime of the partition does not"
         " apply to its jobs; UsageFactorSafe: time limits count with the UsageFactor, too; NoReserve: the"
         " backfill scheduler starts its jobs, but plans none for later; RequiresReservation: jobs that name"
-        " no advance reservation are rejected",
+        " no advance reservation are rejected; EnforceUsageThreshold: UsageThreshold counts",
     )
+
+    @property
+    def least_share(self) -> float:
+        """Its jobs wait while their weighted fair share is below this; 0: they do not."""
+        return (self.UsageThreshold or 0.0) if "EnforceUsageThreshold" in self.Flags else 0.0
 
     @model_validator(mode="before")
     @classmethod

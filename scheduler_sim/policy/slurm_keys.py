@@ -546,8 +546,13 @@ class SlurmKeys(Keys):
 
     @property
     def accelerates(self) -> bool:
-        """Whether what is there for speed alone is there: it knows nothing of preemption."""
-        return self.accelerate and not self.preempts and not self.reserves_running
+        """Whether what is there for speed alone is there: it knows not all rules."""
+        return self.accelerate and not (self.preempts or self.reserves_running or self.looks_at_shares)
+
+    @property
+    def looks_at_shares(self) -> bool:
+        """Whether a QOS asks for a least fair share."""
+        return any(one.least_share > 0 for one in self.qos.values())
 
     @property
     def plans_started(self) -> bool:

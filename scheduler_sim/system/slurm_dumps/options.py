@@ -140,10 +140,6 @@ def shares(text: str) -> int | str | None:
     return "parent" if text.lower() == "parent" else number(text)
 
 
-def _text(text: str) -> str | None:
-    return text or None
-
-
 # -- the options
 
 
@@ -212,7 +208,7 @@ OF_QOS = (
     _option("Preempt", names, "Preempt/7"),
     _option("priority", number, "Priority/3"),
     _option("UsageFactor", factor, "UsageFactor/6"),
-    _option("UsageThreshold", _text, "UsageThreshold/6", modelled=False),
+    _option("UsageThreshold", factor, "UsageThreshold/6"),
 )
 
 

@@ -85,7 +85,7 @@ class ConsTres(Numbers):
         part.rules.whole_sockets = any(word.startswith("CR_SOCKET") for word in words)
         part.rules.least_loaded = "CR_LLN" in words
         keys = self.run.policy.slurm
-        part.rules.accelerate = keys.accelerate and not keys.reserves_running
+        part.rules.accelerate = keys.accelerate and not (keys.reserves_running or keys.looks_at_shares)
         for i, partition in enumerate(system.partitions):
             part.sharing[i].most_cpus = partition.slurm.get("MaxCPUsPerNode", 0)
             part.sharing[i].least_loaded = partition.slurm.get("LLN", False)

@@ -79,8 +79,19 @@ class ResourceLimits(Numbers):
         self._refuse()
 
     def _refuse(self) -> None:
-        """Jobs of NoReserve are tried as if they took a minute where jobs are preempted: on whole nodes."""
+        """Jobs of NoReserve are tried as if they took a minute where jobs are preempted: on whole nodes.
+
+        Without its weight no fair share is computed.
+        """
         keys = self.run.policy.slurm
+        weighs = keys.PriorityType == "priority/multifactor" and keys.PriorityWeightFairshare > 0
+        weighs = weighs and keys.AccountingStorageType != "accounting_storage/none"
+        if keys.looks_at_shares and not weighs:
+            name = next(name for name, one in keys.qos.items() if one.least_share > 0)
+            raise ConfigError(
+                f"policy.slurm.qos.{name}.Flags: found EnforceUsageThreshold without fair share; needed:"
+                " priority/multifactor, PriorityWeightFairshare above 0, and an accounting database"
+            )
         named = [name for name, one in keys.qos.items() if "NoReserve" in one.Flags]
         if named and keys.preempts and shares_under_slurm(self.run.system, self.run.policy):
             raise ConfigError(
@@ -128,6 +139,7 @@ class ResourceLimits(Numbers):
         part.rules.safe = bool({"safe", "all"} & set(keys.AccountingStorageEnforce))
         part.rules.stop = keys.assoc_limit_stop
         part.rules.brief = keys.preempts
+        part.rules.thresholds = keys.looks_at_shares
         kinds = counted_under_slurm(system)
         for i, name in enumerate(self._standings.resources):
             part.by_node[i] = name in ("cpu", "billing") or name.startswith("gres/")
@@ -193,7 +205,7 @@ class ResourceLimits(Numbers):
             first = len(counted)
             counted += one.counted
             said = (one.most_nodes, one.nodes_reason, one.least_priority, one.forgoes, one.strict)
-            more = (one.refused, *one.qos, one.safe_factor, one.factor)
+            more = (one.refused, *one.qos, one.least_share, one.safe_factor, one.factor)
             rows.append((*places, first, len(counted), *said, *more))
         counters = len(self._standings.counters)
         new = slice(len(part.counter), None)

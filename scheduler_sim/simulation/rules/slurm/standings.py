@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from scheduler_sim.engine.rules.slurm.resource_limits import state as kinds
-from scheduler_sim.policy.limit_words import DENIED, NOT_ALLOWED, word_for
+from scheduler_sim.policy.limit_words import BELOW, DENIED, NOT_ALLOWED, word_for
 from scheduler_sim.policy.limits import AssociationLimits, LimitKeys, QosKeys
 from scheduler_sim.policy.shares import Associations
 
@@ -96,6 +96,7 @@ class Made(NamedTuple):
     strict: bool
     refused: int
     qos: tuple[int, int]
+    least_share: float
     safe_factor: float
     factor: float
     counts_nodes: list[int]
@@ -124,7 +125,7 @@ class Standings:
         self._nodes, self._listed_only = nodes, listed_only
         self.resources = resources
         self.counters: dict[Counts, int] = {}
-        self.reasons: dict[str, int] = {"": 0, DENIED: kinds.DENIED}
+        self.reasons: dict[str, int] = {"": 0, DENIED: kinds.DENIED, BELOW: kinds.BELOW}
 
     def make(self, tree: Associations, row: int, own: str, of_partition: str, *, reserved: bool) -> Made:
         """Return the standing of jobs of association ``row`` with a QOS, in a partition with one or none.
@@ -132,10 +133,12 @@ class Standings:
         ``reserved``: they name an advance reservation.
         """
         flags = self._qos[own].Flags if own in self._qos else ()
+        least = self._qos[own].least_share if own in self._qos else 0.0
         refused, forgoes = "RequiresReservation" in flags and not reserved, "NoReserve" in flags
         if not self._enforced:
             number = self._reason(NOT_ALLOWED if refused else "")
-            return Made([], [], [], [], kinds.NO_CAP, 0, -1, forgoes, False, number, (-1, -1), 1.0, 1.0, [])
+            own_keys = (forgoes, False, number, (-1, -1), least, 1.0, 1.0)
+            return Made([], [], [], [], kinds.NO_CAP, 0, -1, *own_keys, [])
         levels = list(_levels(tree, row))
         first = [name for name in (of_partition, own) if name in self._qos]
         if own in self._qos and "OverPartQOS" in self._qos[own].Flags:
@@ -161,6 +164,7 @@ class Standings:
             any("DenyOnLimit" in one.Flags for one in keys),
             self._reason(NOT_ALLOWED if refused or not self._may_have(tree, levels, own) else ""),
             (numbers[0] if numbers else -1, numbers[1] if len(numbers) > 1 else -1),
+            least,
             factor if safe else 1.0,
             factor,
             list(self._counts_nodes(names, tree, levels)),
@@ -332,7 +336,7 @@ def any_limits(qos: Mapping[str, QosKeys], tree: Associations, *, listed_only: b
     """Tell whether anything at all is limited; ``listed_only``: lists of QOS are limits, too."""
     if listed_only and any(keys.qos is not None for keys in tree.keys):
         return True
-    told = {"priority", "UsageFactor", "LimitFactor", "Flags"}
+    told = {"priority", "UsageFactor", "UsageThreshold", "LimitFactor", "Flags"}
     told |= {"Preempt", "PreemptMode", "PreemptExemptTime"}
     return any(one.model_fields_set - told for one in qos.values()) or any(
         keys.limits.model_fields_set for keys in tree.keys

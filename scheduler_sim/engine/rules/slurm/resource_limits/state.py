@@ -25,6 +25,9 @@ from scheduler_sim.engine.rules.slurm.state import SlurmCore
 DENIED = 1
 """Number of the word for what a QOS denies at submission."""
 
+BELOW = 2
+"""Number of the word for a fair share below what a QOS asks for."""
+
 NO_RESOURCE = -1
 NOT_DEALT, NODES = -1, -2
 """Resources that are as asked for, and the number of nodes."""
@@ -37,6 +40,8 @@ class LimitRules(Record):
     safe: int  # 1 = a job starts only if its minutes suffice to its limit
     stop: int  # 1 = assoc_limit_stop: one that waits for a limit holds up others
     minutes: int  # 1 = some limit is one of minutes that computations change
+    thresholds: int  # 1 = some QOS asks for a least fair share
+    moving: int  # computations that fair shares may yet change in, though nothing runs
     brief: int  # 1 = what is not planned is tried as if it took a minute: it may be preempted
     whole: int  # s, the limit of the job that is tried so
     exact: int  # 1 = a job has what it asks for, whichever nodes it gets
@@ -73,6 +78,7 @@ class Standing:
     refused: int  # number of the word for why its association may not have its QOS, 0 = it may
     qos: int  # the QOS that hold it up, with assoc_limit_stop, -1 = none
     other_qos: int
+    least_share: float  # weighted, below which its jobs wait; 0 = any will do
     safe_factor: float  # its time limits count so many times
     factor: float  # ... and so does what it uses
 
@@ -98,6 +104,8 @@ class LimitedJob:
     head: int  # the first task of its array, itself if it has none
     tasks: int  # jobs that are submitted with that one, itself counted
     counts: int  # 1 = it counts as submitted
+    below: int  # 1 = its fair share was below what its QOS asks for at the last computation
+    share: float  # ... and what it was
     short: int  # in which partitions it was short of minutes before they were computed, a bit for each
 
 
