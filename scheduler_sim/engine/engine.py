@@ -144,7 +144,7 @@ RULES = (
     Rule("rows", ("slurm.cons_tres.rows",), "slurm.cons_tres.row_state.blank_rows"),
     Rule("resource_limits",
          ("slurm.resource_limits.lifecycle", "slurm.resource_limits.waiting",
-          "slurm.resource_limits.threshold"),
+          "slurm.resource_limits.threshold", "slurm.resource_limits.accrual"),
          "slurm.resource_limits.state.blank_resource_limits", lambda need: {"more_events": 1}),
     Rule("node_weights", ("slurm.resource_limits.weights", "slurm.resource_limits.shared_weights"),
          "slurm.resource_limits.weights.blank_node_weights"),

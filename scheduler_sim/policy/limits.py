@@ -107,6 +107,9 @@ class LimitKeys(Keys):
     )
     GrpJobs: Number = Field(default=None, description="jobs that run at once")
     GrpSubmitJobs: Number = Field(default=None, description="jobs that wait or run at once")
+    GrpJobsAccrue: Number = Field(
+        default=None, description="jobs that wait and accrue age at once; the age of the others is 0"
+    )
     GrpWall: Minutes = Field(default=None, description="run time of all of its jobs, decayed")
     MaxTRESPerJob: Resources = Field(default={}, description="resources of a job")
     MaxTRESPerNode: Resources = Field(
@@ -133,6 +136,7 @@ class AssociationLimits(LimitKeys):
 
     MaxJobs: Number = Field(default=None, description="jobs of a user that run at once")
     MaxSubmitJobs: Number = Field(default=None, description="jobs of a user that wait or run at once")
+    MaxJobsAccrue: Number = Field(default=None, description="jobs of a user that accrue age at once")
 
 
 class QosKeys(LimitKeys):
@@ -151,6 +155,10 @@ class QosKeys(LimitKeys):
     )
     MaxSubmitJobsPerAccount: Number = Field(
         default=None, description="jobs of one account that wait or run at once"
+    )
+    MaxJobsAccruePerUser: Number = Field(default=None, description="jobs of one user that accrue age at once")
+    MaxJobsAccruePerAccount: Number = Field(
+        default=None, description="jobs of one account that accrue age at once"
     )
     UsageFactor: Factor = Field(default=1.0, description="factor for the usage of its jobs")
     UsageThreshold: Annotated[float | None, BeforeValidator(Check("a number >= 0", _factor))] = Field(

@@ -28,6 +28,7 @@ class LimitChecks(Slurm):
         self.used: dict[Holder, Used] = {}
         self.charged: dict[int, int] = {}  # up to when, by id of what runs
         self.reason: dict[int, str] = {}  # of those that wait for a limit
+        self.accrual: dict[int, int] = {}  # since when those that wait accrue age
         self.blocking = ""  # the QOS whose limit it is
         self.refused: list[Job] = []
         self.heavy: set[int] = set()  # nodes that weigh more than the others

@@ -16,7 +16,6 @@ from scheduler_sim.system.slurm_conf.notes import Notes
 from scheduler_sim.system.slurm_dumps.accounts import (
     DIRECTLY_IN_ROOT,
     NOT_COUNTED,
-    NOT_LIMITED,
     accounts_form,
 )
 from scheduler_sim.system.slurm_dumps.associations import IN_SEVERAL, NOT_READ, ONE_LEVEL, read_associations
@@ -127,12 +126,12 @@ def test_a_packed_dump_is_read(tmp_path):
 
 def test_what_is_not_modelled_is_noted(tmp_path):
     text = """\
-Account|User|Partition|GrpTRES|MaxTRESRunMins|Share|Comment|MaxJobsAccrue
-root|root||||||
-root|eve||||||
-a|||bb/cray=4,cpu=3,gres/gpu:a100=2|cpu=9|1||7
-b||||||hello|
-b|u|debug|||1||
+Account|User|Partition|GrpTRES|MaxTRESRunMins|Share|Comment
+root|root|||||
+root|eve|||||
+a|||bb/cray=4,cpu=3,gres/gpu:a100=2|cpu=9|1|
+b||||||hello
+b|u|debug|||1|
 """
     form, notes = form_of_dump(written(tmp_path, text))
     assert form["a"] == {"shares": 1, "limits": {"GrpTRES": {"cpu": 3, "gres/gpu:a100": 2}}}
@@ -140,7 +139,6 @@ b|u|debug|||1||
     noted = {(one.place.rpartition(":")[2], one.key, one.value): one.why for one in notes.ignored}
     assert noted["4", "GrpTRES", "bb/cray=4"] == NOT_COUNTED
     assert noted["4", "MaxTRESRunMins", "of a"] == NOT_ENFORCED
-    assert noted["4", "MaxJobsAccrue", "of a"] == NOT_LIMITED
     assert noted["3", "User", "eve"] == DIRECTLY_IN_ROOT
     assert noted["1", "Comment", ""] == NOT_READ
     assert noted["1", "ParentName", ""] == ONE_LEVEL

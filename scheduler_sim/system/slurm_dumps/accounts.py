@@ -20,15 +20,6 @@ from scheduler_sim.system.slurm_dumps.options import OF_ASSOCIATIONS, Option, is
 
 ROOT = "root"
 NOT_COUNTED = "jobs here do not ask for it, so it is not limited"
-NOT_LIMITED = "Slurm has this limit, but it is not modelled"
-_WHY = dict.fromkeys(("MaxTRESRunMins", "MaxTRESRunMinsPer"), NOT_ENFORCED)
-
-
-def why_left(limit: str) -> str:
-    """Return why a limit that is not modelled is left out."""
-    return _WHY.get(limit, NOT_LIMITED)
-
-
 DIRECTLY_IN_ROOT = "users without an account below root are not modelled; they have one share"
 
 _INHERITED = tuple(option for option in OF_ASSOCIATIONS if option.inherited)
@@ -176,7 +167,7 @@ def _limits(own: Mapping[str, Any], whose: Association, notes: Notes) -> dict[st
         if value is None or option.name in _OF_THE_FORM:
             continue
         if not option.modelled:
-            notes.ignore(Pair(option.name, f"of {name}", whose.place), why_left(option.name))
+            notes.ignore(Pair(option.name, f"of {name}", whose.place), NOT_ENFORCED)
             continue
         value = counted(value, Pair(option.name, "", whose.place), notes)
         if value != {}:

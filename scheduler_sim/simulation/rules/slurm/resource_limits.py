@@ -33,6 +33,7 @@ from scheduler_sim.simulation.rules.slurm.standings import (
     Found,
     Made,
     Standings,
+    accrues_limited,
     any_limits,
     resources_named,
 )
@@ -139,6 +140,7 @@ class ResourceLimits(Numbers):
         part.rules.safe = bool({"safe", "all"} & set(keys.AccountingStorageEnforce))
         part.rules.stop = keys.assoc_limit_stop
         part.rules.brief = keys.preempts
+        part.rules.accrual = accrues_limited(keys)
         part.rules.thresholds = keys.looks_at_shares
         kinds = counted_under_slurm(system)
         for i, name in enumerate(self._standings.resources):
@@ -204,9 +206,12 @@ class ResourceLimits(Numbers):
                 places.append(len(limits))
             first = len(counted)
             counted += one.counted
+            accruing = len(counted)
+            counted += one.accruing
             said = (one.most_nodes, one.nodes_reason, one.least_priority, one.forgoes, one.strict)
             more = (one.refused, *one.qos, one.least_share, one.safe_factor, one.factor)
-            rows.append((*places, first, len(counted), *said, *more))
+            places += [first, accruing, accruing, len(counted), *one.accrual]
+            rows.append((*places, *said, *more))
         counters = len(self._standings.counters)
         new = slice(len(part.counter), None)
         part = part._replace(

@@ -13,7 +13,8 @@ from typing import NamedTuple
 from scheduler_sim.engine.rules.slurm.resource_limits import state as kinds
 from scheduler_sim.policy.limit_words import BELOW, DENIED, NOT_ALLOWED, word_for
 from scheduler_sim.policy.limits import AssociationLimits, LimitKeys, QosKeys
-from scheduler_sim.policy.shares import Associations
+from scheduler_sim.policy.shares import Associations, associations
+from scheduler_sim.policy.slurm_keys import SlurmKeys
 
 BEFORE_OF_QOS = (
     ("GrpJobs", kinds.GRP_JOBS, ""),
@@ -47,6 +48,14 @@ SUBMIT_OF_QOS = (
 )
 SUBMIT_OF_ASSOCIATIONS = (("GrpSubmitJobs", kinds.SUBMIT, ""), ("MaxSubmitJobs", kinds.SUBMIT, ""))
 """Limits in the order in which Slurm tests them: key, kind, and whose jobs of a QOS it counts."""
+
+ACCRUAL_OF_QOS = (
+    ("GrpJobsAccrue", ""),
+    ("MaxJobsAccruePerAccount", "account"),
+    ("MaxJobsAccruePerUser", "user"),
+)
+ACCRUAL = {"MaxJobsAccrue", *(key for key, _ in ACCRUAL_OF_QOS)}
+"""Limits of jobs that accrue age: of the job's own QOS, and of associations."""
 
 NODE_CAPS = ("MaxTRESPerAccount", "MaxTRESPerJob", "MaxTRESPerUser", "GrpTRES")
 """Limits of nodes that bound what a job may ask for at all, in Slurm's order."""
@@ -89,6 +98,8 @@ class Made(NamedTuple):
     after: list[Found]
     at_submission: list[Found]
     counted: list[int]
+    accruing: list[int]
+    accrual: tuple[int, int]
     most_nodes: int
     nodes_reason: int
     least_priority: int
@@ -138,7 +149,7 @@ class Standings:
         if not self._enforced:
             number = self._reason(NOT_ALLOWED if refused else "")
             own_keys = (forgoes, False, number, (-1, -1), least, 1.0, 1.0)
-            return Made([], [], [], [], kinds.NO_CAP, 0, -1, *own_keys, [])
+            return Made([], [], [], [], [], (-1, 0), kinds.NO_CAP, 0, -1, *own_keys, [])
         levels = list(_levels(tree, row))
         first = [name for name in (of_partition, own) if name in self._qos]
         if own in self._qos and "OverPartQOS" in self._qos[own].Flags:
@@ -157,6 +168,8 @@ class Standings:
             after,
             submit,
             self._counted(names, tree, levels),
+            list(self._accruing(own, tree, levels)),
+            self._accrual(own, tree, levels),
             nodes,
             self._reason(word),
             self._least_priority(keys, tree, levels),
@@ -290,6 +303,33 @@ class Standings:
                     mine["", row, ""] = None
         return [self.counters.setdefault(counts, len(self.counters)) for counts in mine]
 
+    def _accruing(self, own: str, tree: Associations, levels: list[int]) -> Iterator[int]:
+        """All counters to which its jobs are added while they accrue age."""
+        if not limits_accrual(self._qos, tree):
+            return
+        user, account = _who(tree, levels)
+        whose = {"": "", "user": user, "account": account}
+        mine: list[Counts] = [(own, by, whose[by]) for _, by in ACCRUAL_OF_QOS if own in self._qos]
+        for counts in (*mine, *(("", row, "") for row in levels)):
+            yield self.counters.setdefault(counts, len(self.counters))
+
+    def _accrual(self, own: str, tree: Associations, levels: list[int]) -> tuple[int, int]:
+        """The counter at which the first limit of those that accrue age looks, -1 without one; its most."""
+        user, account = _who(tree, levels)
+        whose = {"": "", "user": user, "account": account}
+        found: list[tuple[Counts, int | None]] = []
+        if own in self._qos:
+            found += [((own, by, whose[by]), getattr(self._qos[own], key)) for key, by in ACCRUAL_OF_QOS]
+        for level, row in enumerate(levels):
+            found.append((("", row, ""), tree.keys[row].limits.GrpJobsAccrue))
+            if level == 0:
+                handed = (tree.keys[one].limits.MaxJobsAccrue for one in levels)
+                found.append((("", row, ""), next((most for most in handed if most is not None), None)))
+        counts, most = next(((counts, most) for counts, most in found if most is not None), (None, 0))
+        if counts is None:
+            return -1, 0
+        return self.counters.setdefault(counts, len(self.counters)), most
+
     def _reason(self, word: str) -> int:
         return self.reasons.setdefault(word, len(self.reasons))
 
@@ -323,6 +363,18 @@ def resources_named(qos: Mapping[str, QosKeys], tree: Associations) -> tuple[str
     named = {resource for field in fields if isinstance(field, dict) for resource in field}
     first = ("cpu", "mem", "node", "billing")
     return (*(name for name in first if name in named), *sorted(named.difference(first)))
+
+
+def limits_accrual(qos: Mapping[str, QosKeys], tree: Associations) -> bool:
+    """Tell whether it is limited how many jobs accrue age."""
+    said = [*qos.values(), *(keys.limits for keys in tree.keys)]
+    return any(not ACCRUAL.isdisjoint(one.model_fields_set) for one in said)
+
+
+def accrues_limited(keys: SlurmKeys) -> bool:
+    """Tell whether it is limited how many jobs accrue age, and age counts."""
+    ages = keys.PriorityType == "priority/multifactor" and "ACCRUE_ALWAYS" not in keys.PriorityFlags
+    return ages and keys.charges_ends and limits_accrual(keys.qos, associations(keys.accounts, (), ()))
 
 
 def limits_nodes(qos: Mapping[str, QosKeys], tree: Associations, nodes: int) -> bool:

@@ -28,6 +28,9 @@ DENIED = 1
 BELOW = 2
 """Number of the word for a fair share below what a QOS asks for."""
 
+NOT_IN_LINE, IN_LINE = -2, -1
+"""Of a job that does not wait, and of one that accrues no age yet."""
+
 NO_RESOURCE = -1
 NOT_DEALT, NODES = -1, -2
 """Resources that are as asked for, and the number of nodes."""
@@ -40,6 +43,8 @@ class LimitRules(Record):
     safe: int  # 1 = a job starts only if its minutes suffice to its limit
     stop: int  # 1 = assoc_limit_stop: one that waits for a limit holds up others
     minutes: int  # 1 = some limit is one of minutes that computations change
+    accrual: int  # 1 = it is limited how many jobs accrue age
+    in_line: int  # how many have no place among them
     thresholds: int  # 1 = some QOS asks for a least fair share
     moving: int  # computations that fair shares may yet change in, though nothing runs
     brief: int  # 1 = what is not planned is tried as if it took a minute: it may be preempted
@@ -70,6 +75,10 @@ class Standing:
     last: int
     counted: int  # its counters: rows counted .. counted_last - 1 of ``counted``
     counted_last: int
+    accruing: int  # ... and where it counts while it accrues age: rows accruing .. accruing_last - 1
+    accruing_last: int
+    accrual: int  # the counter of those that do with it, -1 = they are not limited
+    most_accrue: int
     most_nodes: int  # more are never allowed
     nodes_reason: int
     least_priority: int  # that reserves, -1 = as for all
@@ -88,6 +97,7 @@ class Counter:
 
     jobs: int  # that run
     submitted: int  # that wait or run
+    accruing: int  # that wait, and accrue age
     wall: float  # s used up to the last computation, decayed
     nodes: int  # row of ``on_node``, where nodes that jobs share are counted once; -1 = none
     decays: int  # 0 = its usage does not decay
@@ -104,6 +114,8 @@ class LimitedJob:
     head: int  # the first task of its array, itself if it has none
     tasks: int  # jobs that are submitted with that one, itself counted
     counts: int  # 1 = it counts as submitted
+    accrues: int  # since when its age counts; IN_LINE, NOT_IN_LINE
+    fresh: int  # 1 = no pass has found it eligible yet
     below: int  # 1 = its fair share was below what its QOS asks for at the last computation
     share: float  # ... and what it was
     short: int  # in which partitions it was short of minutes before they were computed, a bit for each
@@ -120,6 +132,7 @@ class ResourceLimits(NamedTuple):
     of: Ints  # [p] the standing of a placement
     asks: Ints  # [p, r] what it asks for, as far as that is known before it has nodes
     job: Table[LimitedJob]  # [n]
+    line: Ints  # [n] those that accrue no age yet, in the order of the list of jobs
     has: Ints  # [n, r] what it has since its start
     would_have: Ints  # [r] of the job that is looked at
     amount: Ints  # [c, r] in use
@@ -157,7 +170,8 @@ def blank_resource_limits(sizes: LimitSizes) -> ResourceLimits:
     def zeros(*shape: int) -> Ints:
         return np.zeros(shape, dtype=np.int64)
 
-    r = sizes.resources
+    r, job = sizes.resources, table(LimitedJob, sizes.rows)
+    job["accrues"] = NOT_IN_LINE
     return ResourceLimits(
         rules=one(LimitRules),
         standing=table(Standing, 0),
@@ -166,7 +180,8 @@ def blank_resource_limits(sizes: LimitSizes) -> ResourceLimits:
         counted=zeros(0),
         of=zeros(sizes.placements),
         asks=zeros(sizes.placements, r),
-        job=table(LimitedJob, sizes.rows),
+        job=job,
+        line=zeros(sizes.rows),
         has=zeros(sizes.rows, r),
         would_have=zeros(r),
         amount=zeros(0, r),
