@@ -157,8 +157,9 @@ class LimitedSlurm(LimitChecks):
         if not self.db.stop:
             return None
         start = later or now + LATER_S
-        if self.reason[job.id].startswith("QOSGrp"):
-            self.blocked_until[self.blocking] = max(start, self.blocked_until.get(self.blocking, 0))
+        name = self.blocking.get(job.id, "")
+        if name and self.reason[job.id].startswith("QOSGrp"):
+            self.blocked_until[name] = max(start, self.blocked_until.get(name, 0))
         return start
 
     def forgoes_plan(self, job: Job) -> bool:

@@ -88,7 +88,8 @@ class Found(NamedTuple):
     resource: int
     most: int
     reason: int
-    group: int
+    group: bool
+    qos: int
 
 
 class Made(NamedTuple):
@@ -200,9 +201,8 @@ class Standings:
                     mine.add((key, resource))
                     if (key, resource) not in set_by_qos:
                         whose = {"": "", "user": user, "account": account}[by]
-                        group = self._names.index(name) if not by and key.startswith("Grp") else -1
                         counts: Counts = (name, by, whose)
-                        yield self._limit(key, kind, resource, most, counts, group, qos=True)
+                        yield self._limit(key, kind, resource, most, counts, self._names.index(name))
             set_by_qos |= mine
         factor = self._limit_factor(names)
         for level, row in enumerate(levels):
@@ -213,14 +213,13 @@ class Standings:
                     hidden = ((key, resource), *((other, resource) for other in HIDING.get(key, ())))
                     if set_by_qos.isdisjoint(hidden):
                         most = int(most * factor) if key in SCALED else most
-                        yield self._limit(key, kind, resource, most, ("", row, ""), -1, qos=False)
+                        yield self._limit(key, kind, resource, most, ("", row, ""), -1)
 
-    def _limit(
-        self, key: str, kind: int, resource: str, most: int, counts: Counts, group: int, *, qos: bool
-    ) -> Found:
+    def _limit(self, key: str, kind: int, resource: str, most: int, counts: Counts, qos: int) -> Found:
         counter = -1 if kind in ALONE else self.counters.setdefault(counts, len(self.counters))
         number = self.resources.index(resource) if resource else kinds.NO_RESOURCE
-        return Found(kind, counter, number, most, self._reason(word_for(key, resource, qos=qos)), group)
+        reason = self._reason(word_for(key, resource, qos=qos >= 0))
+        return Found(kind, counter, number, most, reason, qos >= 0 and key.startswith("Grp"), qos)
 
     def _of_level(
         self, tree: Associations, levels: list[int], level: int, key: str

@@ -63,7 +63,8 @@ class Limit:
     resource: int  # column of the amounts, NO_RESOURCE = jobs, or time
     most: int  # jobs, amount, minutes, resource-minutes
     reason: int  # number of the word that Slurm has for it
-    group: int  # the QOS whose jobs it is for, all together: assoc_limit_stop holds it up; -1 = none
+    group: int  # 1 = of the jobs of a QOS all together
+    qos: int  # the QOS whose limit it is, -1 = of an association
 
 
 class Standing:
@@ -114,6 +115,7 @@ class LimitedJob:
     head: int  # the first task of its array, itself if it has none
     tasks: int  # jobs that are submitted with that one, itself counted
     counts: int  # 1 = it counts as submitted
+    blocking: int  # the QOS whose limit stood last against the nodes that it would have, -1 = none
     accrues: int  # since when its age counts; IN_LINE, NOT_IN_LINE
     fresh: int  # 1 = no pass has found it eligible yet
     below: int  # 1 = its fair share was below what its QOS asks for at the last computation
@@ -171,7 +173,7 @@ def blank_resource_limits(sizes: LimitSizes) -> ResourceLimits:
         return np.zeros(shape, dtype=np.int64)
 
     r, job = sizes.resources, table(LimitedJob, sizes.rows)
-    job["accrues"] = NOT_IN_LINE
+    job["accrues"], job["blocking"] = NOT_IN_LINE, -1
     return ResourceLimits(
         rules=one(LimitRules),
         standing=table(Standing, 0),

@@ -70,6 +70,19 @@ def _waits_for_limit(core: LimitedCore, row: int, number: int) -> bool:
 
 
 @part
+def _reached_with_nodes(core: LimitedCore, row: int, placement: int) -> int:
+    """The first limit that stands against what it WOULD HAVE; of a QOS, that one is what blocks it.
+
+    Slurm knows that QOS (``qos_blocking_ptr``) until it tests such limits again: a limit of numbers of jobs
+    or of times, which are tested before, does not change it.
+    """
+    number = reached_after(core, placement)
+    blocking = core.resource_limits.limit[number].qos if number >= 0 else -1
+    core.resource_limits.job[row].blocking = blocking
+    return number
+
+
+@part
 def _waits_for_nodes(core: LimitedCore, row: int, placement: int) -> bool:
     """Note the limit if it asks for more nodes than it may ever have."""
     if not has_too_many_nodes(core, placement):
@@ -105,7 +118,7 @@ def limit_by_choice(core: LimitedCore, row: int, placement: int, picked: bool) -
         take_picked(core, placement)
     else:
         take_asked(core, placement)
-    return _waits_for_limit(core, row, reached_after(core, placement))
+    return _waits_for_limit(core, row, _reached_with_nodes(core, row, placement))
 
 
 @on(may_be_passed, "resource_limits")
@@ -153,16 +166,16 @@ def start_or_wait_for_limit(core: LimitedCore, row: int, placement: int, later: 
         if not knows_its_share(core, row, placement):
             return core.clock.now
         take_picked(core, placement)
-        number = reached_after(core, placement)
+        number = _reached_with_nodes(core, row, placement)
     if not _waits_for_limit(core, row, number):
         return core.clock.now
     if not core.resource_limits.rules.stop:
         return INF
     time = later if later < INF else core.clock.now + LATER_S
-    limit = core.resource_limits.limit[number]
-    if limit.group >= 0:
+    blocking = core.resource_limits.job[row].blocking
+    if core.resource_limits.limit[number].group and blocking >= 0:
         held_up = core.resource_limits.held_up
-        held_up[limit.group] = max(held_up[limit.group], time)
+        held_up[blocking] = max(held_up[blocking], time)
     return time
 
 
@@ -172,7 +185,7 @@ def plan_within_limits(core: LimitedCore, row: int, placement: int) -> bool:
     if core.resource_limits.rules.stop:
         return True
     take_planned(core, placement)
-    return not _waits_for_limit(core, row, reached_after(core, placement))
+    return not _waits_for_limit(core, row, _reached_with_nodes(core, row, placement))
 
 
 @on(forgoes_plan, "resource_limits")
