@@ -87,7 +87,7 @@ applications:
   Daly or Young follows from the number of nodes of the job and the [failures](system.md#failures) of their
   module; without failures it is an error to ask for it. [How to](../how-to/failures.md).
 - **Location of nodes**: a type may define how much longer its jobs take if their nodes [are far
-  apart](../semantics.md#topology), on a system with a topology, under all policies but `slurm`. That is
+  apart](../semantics.md#topology), on a system with a topology. That is
   known only when a job starts, on the nodes that it gets; time limits and plans do not change. It cannot be
   combined with checkpoints.
 - If models change times, time limits cannot be changed during a run: `update(time_limit=...)` and

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from scheduler_sim.engine.rules.slurm.preemption.slice_sharing import SuspendingSharesCore
     from scheduler_sim.engine.rules.slurm.reservations.state import ReservationsCore
     from scheduler_sim.engine.rules.slurm.resource_limits.shared_weights import WeighedSharesCore
+    from scheduler_sim.engine.rules.slurm.running_reserved import RunningReservedCore
     from scheduler_sim.engine.rules.slurm.topology.state import TopologyCore
     from scheduler_sim.engine.rules.suspending.state import SuspendingCore
     from scheduler_sim.engine.rules.vetoes import VetoesCore
@@ -58,6 +59,7 @@ if TYPE_CHECKING:
         TopologyCore,
         NamedNodesCore,
         ReservationsCore,
+        RunningReservedCore,
         WeighedSharesCore,
     ):
         """A core with all of Slurm."""
@@ -136,11 +138,14 @@ RULES = (
          ("slurm.reservations.access", "slurm.reservations.listing", "slurm.reservations.looks",
           "slurm.reservations.magnetic", "slurm.reservations.shared_nodes"),
          "slurm.reservations.state.blank_reservations", lambda need: {"more_events": 3}),
+    Rule("running_reserved", ("slurm.running_reserved",), "slurm.running_reserved.blank_running_reserved"),
     Rule("rows", ("slurm.cons_tres.rows",), "slurm.cons_tres.row_state.blank_rows"),
     Rule("time_slices",
          ("slurm.preemption.slices", "slurm.preemption.slice_work", "slurm.preemption.slice_sharing"),
          "slurm.preemption.slice_state.blank_time_slices", lambda need: {"more_events": 1}),
-    Rule("resource_limits", ("slurm.resource_limits.lifecycle", "slurm.resource_limits.waiting"),
+    Rule("resource_limits",
+         ("slurm.resource_limits.lifecycle", "slurm.resource_limits.waiting",
+          "slurm.resource_limits.threshold", "slurm.resource_limits.accrual"),
          "slurm.resource_limits.state.blank_resource_limits", lambda need: {"more_events": 1}),
     Rule("node_weights", ("slurm.resource_limits.weights", "slurm.resource_limits.shared_weights"),
          "slurm.resource_limits.weights.blank_node_weights"),
@@ -160,7 +165,7 @@ RULES = (
     Rule("shared_nodes", ("shared_nodes.able", "shared_nodes.lifecycle", "shared_nodes.service"),
          "shared_nodes.state.blank_shared_nodes"),
     Rule("leaves", ("shared_nodes.by_leaf",), "shared_nodes.by_leaf.blank_leaves"),
-    Rule("spread", ("shared_nodes.spread",), "shared_nodes.spread.blank_spread"),
+    Rule("spread", ("shared_nodes.spread", "slurm.spread"), "shared_nodes.spread.blank_spread"),
     Rule("devices", ("shared_nodes.devices",), "shared_nodes.device_state.blank_devices"),
     Rule("shadow", ("shared_nodes.shadow",), "shared_nodes.shadow.blank_shadow"),
     Rule("node_plan", ("shared_nodes.plan",), "shared_nodes.plan.blank_node_plan"),

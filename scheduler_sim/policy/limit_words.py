@@ -8,6 +8,9 @@ DENIED = "AccountingPolicy"
 NOT_ALLOWED = "QOSNotAllowed"
 """What is rejected at submission, as its association may not have its QOS."""
 
+BELOW = "QOSUsageThreshold"
+"""What waits as its fair share is below the UsageThreshold of its QOS."""
+
 JOBS = {
     ("GrpJobs", True): "QOSGrpJobsLimit",
     ("GrpJobs", False): "AssocGrpJobsLimit",

@@ -25,7 +25,10 @@ PREEMPT_MODES = ("OFF", "CANCEL", "REQUEUE", "SUSPEND", "GANG")
 LIFTING = ("PartitionMaxNodes", "PartitionMinNodes", "PartitionTimeLimit")
 """Flags of a QOS that lift a limit of its jobs' partitions: MaxNodes, MinNodes, MaxTime."""
 
-FLAGS = ("DenyOnLimit", "NoDecay", "OverPartQOS", *LIFTING, "UsageFactorSafe")
+ALWAYS = ("EnforceUsageThreshold", "NoReserve", "RequiresReservation")
+"""Flags of a QOS that count whether limits are enforced or not."""
+
+FLAGS = ("DenyOnLimit", "NoDecay", "OverPartQOS", *LIFTING, "UsageFactorSafe", *ALWAYS)
 """Flags of a QOS that are modelled."""
 
 
@@ -104,6 +107,9 @@ class LimitKeys(Keys):
     )
     GrpJobs: Number = Field(default=None, description="jobs that run at once")
     GrpSubmitJobs: Number = Field(default=None, description="jobs that wait or run at once")
+    GrpJobsAccrue: Number = Field(
+        default=None, description="jobs that wait and accrue age at once; the age of the others is 0"
+    )
     GrpWall: Minutes = Field(default=None, description="run time of all of its jobs, decayed")
     MaxTRESPerJob: Resources = Field(default={}, description="resources of a job")
     MaxTRESPerNode: Resources = Field(
@@ -130,6 +136,7 @@ class AssociationLimits(LimitKeys):
 
     MaxJobs: Number = Field(default=None, description="jobs of a user that run at once")
     MaxSubmitJobs: Number = Field(default=None, description="jobs of a user that wait or run at once")
+    MaxJobsAccrue: Number = Field(default=None, description="jobs of a user that accrue age at once")
 
 
 class QosKeys(LimitKeys):
@@ -149,7 +156,16 @@ class QosKeys(LimitKeys):
     MaxSubmitJobsPerAccount: Number = Field(
         default=None, description="jobs of one account that wait or run at once"
     )
+    MaxJobsAccruePerUser: Number = Field(default=None, description="jobs of one user that accrue age at once")
+    MaxJobsAccruePerAccount: Number = Field(
+        default=None, description="jobs of one account that accrue age at once"
+    )
     UsageFactor: Factor = Field(default=1.0, description="factor for the usage of its jobs")
+    UsageThreshold: Annotated[float | None, BeforeValidator(Check("a number >= 0", _factor))] = Field(
+        default=None,
+        description="with EnforceUsageThreshold, its jobs wait while their fair-share factor, times"
+        " PriorityWeightFairshare, is below this",
+    )
     LimitFactor: Annotated[float | None, BeforeValidator(Check("a number >= 0", _factor))] = Field(
         default=None, description="factor for GrpTRES and MaxTRESPerJob of associations, for its jobs"
     )
@@ -174,8 +190,15 @@ class QosKeys(LimitKeys):
         " NoDecay: its usage does not decay; OverPartQOS: its limits take precedence over"
         " those of the partition's QOS; PartitionMaxNodes, PartitionMinNodes,"
         " PartitionTimeLimit: MaxNodes, MinNodes or MaxTime of the partition does not"
-        " apply to its jobs; UsageFactorSafe: time limits count with the UsageFactor, too",
+        " apply to its jobs; UsageFactorSafe: time limits count with the UsageFactor, too; NoReserve: the"
+        " backfill scheduler starts its jobs, but plans none for later; RequiresReservation: jobs that name"
+        " no advance reservation are rejected; EnforceUsageThreshold: UsageThreshold counts",
     )
+
+    @property
+    def least_share(self) -> float:
+        """Its jobs wait while their weighted fair share is below this; 0: they do not."""
+        return (self.UsageThreshold or 0.0) if "EnforceUsageThreshold" in self.Flags else 0.0
 
     @model_validator(mode="before")
     @classmethod

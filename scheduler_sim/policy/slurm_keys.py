@@ -357,6 +357,11 @@ class SlurmKeys(Keys):
     bf_one_resv_per_job: Flag = Field(
         default=False, description="a job that asks for several partitions reserves in the first possible one"
     )
+    bf_running_job_reserve: Flag = Field(
+        default=False,
+        description="cons_tres: jobs that run on whole nodes, and may not be preempted, are in the plan until"
+        " their limits",
+    )
 
     # dependencies and limits
     kill_invalid_depend: Flag = Field(
@@ -550,8 +555,25 @@ class SlurmKeys(Keys):
 
     @property
     def accelerates(self) -> bool:
-        """Whether what is there for speed alone is there: it knows nothing of jobs that make way."""
-        return self.accelerate and not self.preempts and not self.gangs
+        """Whether what is there for speed alone is there: it knows not all rules."""
+        return self.accelerate and not (
+            self.preempts or self.gangs or self.reserves_running or self.looks_at_shares
+        )
+
+    @property
+    def looks_at_shares(self) -> bool:
+        """Whether a QOS asks for a least fair share."""
+        return any(one.least_share > 0 for one in self.qos.values())
+
+    @property
+    def plans_started(self) -> bool:
+        """Whether what starts on whole nodes stands in the plan: not in 19.05, nor with select/linear."""
+        return self.version != "19.05" and self.SelectType != "select/linear"
+
+    @property
+    def reserves_running(self) -> bool:
+        """Whether what has started before does so, too."""
+        return self.bf_running_job_reserve and self.plans_started and self.fixed_nodes
 
     def settled(self, name: str) -> Any:
         """Return the value of a key, its default by version and latency filled in."""

@@ -59,7 +59,6 @@ MISSED = {
     "bf_max_job_assoc": "a limit on the jobs of one association that are tried in a pass",
     "bf_busy_nodes": "reservations that prefer busy nodes to idle ones",
     "bf_licenses": "reservations of licences",
-    "bf_running_job_reserve": "reservations for jobs that run on whole nodes",
     "defer_batch": "interactive jobs that start at submission",
     "extra_constraints": "constraints of `--extra`",
     "ignore_prefer_validation": "features of `--prefer`",

@@ -1,221 +1,212 @@
-"""What holds under limits of QOS and associations, as far as a result tells: jobs, nodes, processors, time.
+"""What holds under limits of QOS and associations, as far as a result tells.
 
-Which limit binds a job is worked out anew here, from the policy in the manifest: of each limit the first QOS
-that sets it, the partition's or with OverPartQOS the job's, else the associations.
+Nothing is assumed of the order of starts in a second: a limit is broken only if it is whichever came last.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from functools import cached_property
-from typing import Any, NamedTuple
+from collections.abc import Iterator
 
 import numpy as np
 
+from scheduler_sim.result.columns import NEVER
+from scheduler_sim.result.limit_amounts import Amounts
+from scheduler_sim.result.limit_bounds import JOBS, Bound, Bounds
 from scheduler_sim.result.schedule import Schedule
-from scheduler_sim.result.steps import sum_of_intervals, value_at
+from scheduler_sim.result.steps import Steps, from_changes, sum_of_intervals, value_at
 from scheduler_sim.units import MINUTE
 
 Breach = str | None
-Keys = Mapping[str, Any]
 
 JOBS_TOGETHER = ("GrpJobs", "MaxJobsPerUser", "MaxJobsPerAccount", "MaxJobs")
 TOGETHER = ("GrpTRES", "MaxTRESPerUser", "MaxTRESPerAccount")
-JOBS, NODE, CPU = "", "node", "cpu"
-"""What limits count."""
-
-HIDING = {"MaxJobs": ("MaxJobsPerUser", "MaxJobsPerAccount")}
-ROOT = "root"
-
-
-class Bound(NamedTuple):
-    """A limit that binds jobs: of whom, and how much."""
-
-    holder: str  # a QOS, or an association
-    by: str  # user or account whose jobs of a QOS it counts
-    most: int
+ALONE = ("MaxTRESPerJob", "MaxTRESPerNode", "MinTRESPerJob", "MaxTRESMinsPerJob")
+SUBMITTED = ("GrpSubmitJobs", "MaxSubmitJobsPerUser", "MaxSubmitJobsPerAccount", "MaxSubmitJobs")
+NO_END = np.iinfo(np.int64).max
 
 
 def limits(schedule: Schedule) -> Breach:
-    """No job starts beyond a limit of jobs, nodes, processors or time that binds it (QOS, associations)."""
+    """No job is submitted or starts beyond a limit of jobs, resources, times or minutes that binds it."""
     if not schedule.further.limited:
         return None
-    told = _Told(schedule)
-    breach = told.wall() or told.together(JOBS_TOGETHER, JOBS)
-    for resource in told.resources:
-        breach = breach or told.together(TOGETHER, resource)
-    return breach
+    return next(_Running(schedule).breaches(), None) or _submitted(schedule)
 
 
-class _Told:
-    """The jobs that ran, and who they were."""
+class _Running:
+    """The jobs that ran."""
 
     def __init__(self, schedule: Schedule) -> None:
-        slurm = schedule.policy["slurm"]
-        self._schedule = schedule
-        self._qos: dict[str, Keys] = {
-            name: keys if isinstance(keys, dict) else {} for name, keys in slurm["qos"].items()
-        }
-        self._associations, self._above = dict[str, Keys](), dict[str, str]()
-        self._list(slurm["accounts"], ROOT)
-        partitions = schedule.system.get("partitions", [])
-        self._of_partition = {one["name"]: one.get("slurm", {}).get("QOS", "") for one in partitions}
-        table = schedule.components[schedule.ran]
-        names = ("user", "account", "qos", "partition")
-        self._rows = np.flatnonzero(schedule.ran)
-        who = [table[name].astype(str) for name in names]
-        self._who = list(zip(*who, strict=True))
+        rows = np.flatnonzero(schedule.ran)
+        self._schedule, self._bounds = schedule, Bounds(schedule, rows)
+        self._amounts = Amounts(schedule, rows)
+        self._start, self._end, self._limit = (
+            schedule.of(name)[rows] for name in ("start_time", "end_time", "time_limit")
+        )
 
-    def _list(self, accounts: Keys, above: str) -> None:
-        for name, keys in accounts.items():
-            self._associations[name] = keys.get("limits") or {}
-            if name != ROOT:
-                self._above[name] = above
-            for user, its in keys.get("users", {}).items():
-                limits = its.get("limits") if isinstance(its, dict) else None
-                self._associations[f"{name}/{user}"] = limits or {}
-            self._list(keys.get("accounts", {}), name)
+    def breaches(self) -> Iterator[str]:
+        """Yield all, one for each limit at most."""
+        told = sorted(filter(self._amounts.told, self._bounds.resources))
+        yield from self._wall()
+        for key in JOBS_TOGETHER:
+            yield from self._together(key, JOBS)
+        for resource in told:
+            for key in TOGETHER:
+                yield from self._together(key, resource)
+            for key in ALONE:
+                yield from self._alone(key, resource)
+        if self._limits_stood:
+            for resource in (JOBS, *told):
+                yield from self._used(resource)
+            for resource in told:
+                yield from self._may_use(resource)
 
     @property
-    def resources(self) -> Iterable[str]:
-        """What can be counted: nodes that jobs have to themselves and, where these are alike, processors."""
-        if self._schedule.shared:
-            return ()
-        return (NODE, CPU) if all(map(_is_plain, self._schedule.system["modules"])) else (NODE,)
+    def _limits_stood(self) -> bool:
+        """Whether the time limits in the tables are those with which jobs started, and count all the time."""
+        it = self._schedule
+        return not (it.lost_waits or it.shortened or it.further.suspended or it.further.slowed)
 
-    # -- who is bound by what
+    def _name(self, at: int) -> str:
+        return self._schedule.name(int(self._bounds.rows[at]))
 
-    def _levels(self, user: str, account: str) -> list[str]:
-        found = [f"{account}/{user}", account]
-        while found[-1] != ROOT:
-            found.append(self._above.get(found[-1], ROOT))
-        return found
+    # -- of a job by itself
 
-    def _names(self, qos: str, partition: str) -> list[str]:
-        names = [name for name in (self._of_partition.get(partition, ""), qos) if name in self._qos]
-        if "OverPartQOS" in self._qos.get(qos, {}).get("Flags", ()):
-            names.reverse()
-        return list(dict.fromkeys(names))
-
-    def _bounds(self, who: tuple[str, ...], key: str, resource: str) -> Iterator[Bound]:
-        """The limits of a kind that bind a job."""
-        user, account, qos, partition = who
-        names = self._names(qos, partition)
-        by = user if key.endswith("User") else account if key.endswith("Account") else ""
-        for name in names:
-            most = _most(self._qos[name], key, resource)
-            if most is not None:
-                yield Bound(name, by, most)
-                return
-        hiding = HIDING.get(key, ())
-        if by or any(_most(self._qos[name], other, JOBS) is not None for name in names for other in hiding):
-            return
-        factor = next((self._qos[n]["LimitFactor"] for n in names if "LimitFactor" in self._qos[n]), 1.0)
-        levels = self._levels(user, account)
-        found = [(level, _most(self._associations.get(level, {}), key, resource)) for level in levels]
-        said = [(level, most) for level, most in found if most is not None]
-        if not key.startswith("Grp"):
-            said = [(levels[0], most) for _, most in said[:1]]
-        for level, most in said:
-            yield Bound(f"/{level}", "", int(most * factor) if key == "GrpTRES" else most)
-
-    # -- the laws
-
-    def wall(self) -> Breach:
+    def _wall(self) -> Iterator[str]:
         """The time limit of each is within the longest that it may have."""
-        limit = self._schedule.of("time_limit")[self._rows]
-        for at, most in self._each("MaxWall", JOBS):
-            if limit[at] // MINUTE > most.most and not self._scaled(at):
-                row = self._rows[at]
-                return (
-                    f"{self._schedule.name(row)} has a time limit of {limit[at]} s, MaxWall is"
-                    f" {most.most} minutes"
-                )
-        return None
+        for at, bound in self._bounds.each("MaxWall"):
+            if self._limit[at] // MINUTE > bound.most and not self._bounds.counts_by_factor(at):
+                said = f"has a time limit of {self._limit[at]} s, MaxWall is {bound.most} minutes"
+                yield f"{self._name(at)} {said}"
 
-    def _scaled(self, at: int) -> bool:
-        """Whether its time limit counts otherwise than it stands there."""
-        return "UsageFactorSafe" in self._qos.get(self._who[at][2], {}).get("Flags", ())
+    def _alone(self, key: str, resource: str) -> Iterator[str]:
+        """What each has is what a job may have."""
+        has, nodes = self._amounts.of(resource), np.maximum(self._amounts.of("node"), 1)
+        minutes = has * np.maximum(self._limit // MINUTE, 0)
+        for at, bound in self._bounds.each(key, resource):
+            if key == "MinTRESPerJob":
+                broken = has[at] < bound.most
+            elif key == "MaxTRESMinsPerJob":
+                stands = self._limits_stood and not self._bounds.counts_by_factor(at)
+                broken = stands and minutes[at] > bound.most
+            else:
+                broken = has[at] > bound.most * (nodes[at] if key == "MaxTRESPerNode" else 1)
+            if broken:
+                yield f"{self._name(at)} starts with {has[at]} {resource}, {key} is {bound.most}"
 
-    def together(self, keys: Iterable[str], resource: str) -> Breach:
+    # -- of all that run
+
+    def _together(self, key: str, resource: str) -> Iterator[str]:
         """What runs when a job starts is within each limit that binds it."""
-        amount = self._amount(resource)
-        for key in keys:
-            bound: dict[Bound, list[int]] = {}
-            for at, most in self._each(key, resource):
-                bound.setdefault(most, []).append(at)
-            for most, rows in bound.items():
-                over = self._exceeded(most, np.array(rows), amount)
-                if over is not None:
-                    row, used = over
-                    whose = f"{most.holder.removeprefix('/')}{' of ' + most.by if most.by else ''}"
-                    unit = " cpu" if resource == CPU else ""
-                    return (
-                        f"{self._schedule.name(row)} starts when {whose} has {used}{unit} in use,"
-                        f" {key} is {most.most}"
-                    )
-        return None
+        for bound, rows in self._bounds.bound_by(key, resource).items():
+            of = self._bounds.members(bound)
+            begin, end = _as_if_last(of, rows, self._start, self._end), self._end[of]
+            if resource == JOBS:
+                use = sum_of_intervals(begin, end, np.ones(len(of), dtype=np.int64))
+            else:
+                use = self._amounts.in_use(resource, of, begin, end)
+            if over := self._exceeds(use, rows, bound):
+                unit = f" {resource}" if resource not in (JOBS, "node") else ""
+                yield (
+                    f"{self._name(over[0])} starts when {bound.whose} has {over[1]}{unit} in use,"
+                    f" {key} is {bound.most}"
+                )
 
-    def _each(self, key: str, resource: str) -> Iterator[tuple[int, Bound]]:
-        known: dict[tuple[str, ...], list[Bound]] = {}
-        for at, who in enumerate(self._who):
-            if who not in known:
-                known[who] = list(self._bounds(who, key, resource))
-            for bound in known[who]:
-                yield at, bound
+    def _exceeds(self, use: Steps, rows: np.ndarray, bound: Bound) -> tuple[int, int] | None:
+        """The first of those it binds that starts beyond it, and what is in use then."""
+        used = value_at(use, self._start[rows])
+        over = np.flatnonzero((used > bound.most) & (self._end[rows] > self._start[rows]))
+        return (int(rows[over[0]]), int(used[over[0]])) if len(over) else None
 
-    def _exceeded(self, bound: Bound, rows: np.ndarray, amount: np.ndarray) -> tuple[int, int] | None:
-        """The first of those it binds that starts beyond it, and what is in use then.
+    # -- minutes
 
-        Those that start in the same second and are not bound by it may have started after them.
+    def _used(self, resource: str) -> Iterator[str]:
+        """What ended jobs have used is less than a group may use, where none of it is forgotten.
+
+        Where it must be safe, that and all that running jobs may use is no more; whole minutes are compared,
+        so a minute more may be.
         """
-        start, end = (self._schedule.of(name)[self._rows] for name in ("start_time", "end_time"))
-        of = self._members[bound.holder, bound.by]
-        begin = np.where(np.isin(of, rows), start[of], np.minimum(start[of] + 1, end[of]))
-        used = value_at(sum_of_intervals(begin, end[of], amount[of]), start[rows])
-        over = np.flatnonzero((used > bound.most) & (end[rows] > start[rows]))
-        if not len(over):
-            return None
-        return int(self._rows[rows[over[0]]]), int(used[over[0]])
+        slurm = self._schedule.policy["slurm"]
+        if slurm["PriorityType"] != "priority/multifactor" or slurm["PriorityUsageResetPeriod"] != "NONE":
+            return
+        key = "GrpTRESMins" if resource else "GrpWall"
+        each = self._amounts.of(resource) if resource else np.ones(len(self._start), dtype=np.int64)
+        safe = bool({"safe", "all"} & set(slurm["AccountingStorageEnforce"])) and bool(resource)
+        for bound, rows in self._bounds.bound_by(key, resource).items():
+            of, start = self._bounds.members(bound), self._start[rows]
+            fades = slurm["PriorityDecayHalfLife"] and "NoDecay" not in self._bounds.keys_of(bound).get(
+                "Flags", ()
+            )
+            if fades or not self._bounds.as_used[of].all():
+                continue
+            used = from_changes(self._end[of], each[of] * (self._end[of] - self._start[of]))
+            minutes = value_at(used, start - 1) // MINUTE
+            broken, unit = minutes >= bound.most, f" {resource}-minutes" if resource else " minutes"
+            if broken.any():
+                at = int(np.argmax(broken))
+                said = f"{bound.whose} has used {minutes[at]}{unit}, {key} is {bound.most}"
+                yield f"{self._name(rows[at])} starts when {said}"
+            elif safe:
+                begin = _as_if_last(of, rows, self._start, self._end)
+                may_use = sum_of_intervals(begin, self._end[of], each[of] * self._whole_limit[of])
+                minutes = (value_at(used, start) + value_at(may_use, start)) // MINUTE - 1
+                broken = (minutes > bound.most) & (self._end[rows] > start)
+                if broken.any():
+                    at = int(np.argmax(broken))
+                    said = f"{bound.whose} may come to use {minutes[at]}{unit}, {key} is {bound.most}"
+                    yield f"{self._name(rows[at])} starts when {said}"
 
-    def _amount(self, resource: str) -> np.ndarray:
-        """int64[jobs that ran]: how much each has."""
-        if resource == JOBS:
-            return np.ones(len(self._rows), dtype=np.int64)
-        amount: np.ndarray = self._schedule.of("nodes")[self._rows]
-        if resource == CPU:
-            each = {one["name"]: _processors(one) for one in self._schedule.system["modules"]}
-            of_modules = self._schedule.components["module"].astype(str).map(each)
-            amount = amount * of_modules.to_numpy(dtype=np.int64)[self._rows]
-        return amount
+    def _may_use(self, resource: str) -> Iterator[str]:
+        """What running jobs may still use to their limits, whenever one starts."""
+        each = self._amounts.of(resource)
+        for bound, rows in self._bounds.bound_by("GrpTRESRunMins", resource).items():
+            of = self._bounds.members(bound)
+            if not self._bounds.as_used[of].all():
+                continue
+            until = self._start[of] + self._whole_limit[of]
+            begin = _as_if_last(of, rows, self._start, self._end)
+            end = np.maximum(np.minimum(self._end[of], until), begin)
+            ends = value_at(sum_of_intervals(begin, end, each[of] * until), self._start[rows])
+            now = value_at(sum_of_intervals(begin, end, each[of]), self._start[rows]) * self._start[rows]
+            minutes = (ends - now) // MINUTE
+            over = np.flatnonzero((minutes > bound.most) & (self._end[rows] > self._start[rows]))
+            if len(over):
+                yield (
+                    f"{self._name(rows[over[0]])} starts when {bound.whose} may use {minutes[over[0]]}"
+                    f" {resource}-minutes, GrpTRESRunMins is {bound.most}"
+                )
 
-    @cached_property
-    def _members(self) -> dict[tuple[str, str], np.ndarray]:
-        """Whose jobs count together, by QOS, by QOS and user or account, and by association."""
-        rows: dict[tuple[str, str], list[int]] = {}
-        counts: dict[tuple[str, ...], list[tuple[str, str]]] = {}
-        for at, who in enumerate(self._who):
-            if who not in counts:
-                user, account, qos, partition = who
-                names = self._names(qos, partition)
-                found = [(name, by) for name in names for by in dict.fromkeys(("", user, account))]
-                counts[who] = found + [(f"/{level}", "") for level in self._levels(user, account)]
-            for holder in counts[who]:
-                rows.setdefault(holder, []).append(at)
-        return {holder: np.array(its) for holder, its in rows.items()}
-
-
-def _most(keys: Keys, key: str, resource: str) -> int | None:
-    """A limit of jobs or minutes, or of a resource."""
-    value = keys.get(key)
-    return value.get(resource) if isinstance(value, dict) else value
+    @property
+    def _whole_limit(self) -> np.ndarray:
+        """int64[jobs], s: time limits in whole minutes."""
+        limit: np.ndarray = np.maximum(self._limit // MINUTE, 0) * MINUTE
+        return limit
 
 
-def _is_plain(module: Keys) -> bool:
-    """Whether its nodes have equally many processors."""
-    return not any(one.get("cores_per_node") for one in module.get("node_sets", ()))
+def _as_if_last(of: np.ndarray, rows: np.ndarray, start: np.ndarray, end: np.ndarray) -> np.ndarray:
+    """int64[of], s: starts; those that a limit does not bind may have come after those that it binds."""
+    begin: np.ndarray = np.where(np.isin(of, rows), start[of], np.minimum(start[of] + 1, end[of]))
+    return begin
 
 
-def _processors(module: Keys) -> int:
-    """Of a node; one where nothing is said, as in Slurm."""
-    return max(int(module.get("cores_per_node", 0)), 1)
+def _submitted(schedule: Schedule) -> Breach:
+    """As many jobs wait and run as may when one is submitted; those of unknown end count nothing."""
+    rows = np.flatnonzero(~schedule.in_state("REJECTED") & (schedule.of("submit_time") != NEVER))
+    bounds = Bounds(schedule, rows)
+    if schedule.several_placements and bounds.partitions_have_qos:
+        return None  # a job counts in the first partition that it names, which is not in the tables
+    submit, end = schedule.of("submit_time")[rows], schedule.of("end_time")[rows]
+    stays = schedule.in_state("PENDING", "RUNNING", "SUSPENDED")[rows]
+    end = np.maximum(np.where(end != NEVER, end, np.where(stays, NO_END, submit)), submit)
+    for key in SUBMITTED:
+        for bound, its in bounds.bound_by(key).items():
+            of = bounds.members(bound)
+            begin = _as_if_last(of, its, submit, end)
+            there = sum_of_intervals(begin, end[of], np.ones(len(of), dtype=np.int64))
+            count = value_at(there, submit[its])
+            over = np.flatnonzero((count > bound.most) & (end[its] > submit[its]))
+            if len(over):
+                return (
+                    f"{schedule.name(int(rows[its[over[0]]]))} is submitted when {bound.whose} has"
+                    f" {count[over[0]]} jobs that wait or run, {key} is {bound.most}"
+                )
+    return None

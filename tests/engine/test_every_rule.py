@@ -83,7 +83,7 @@ NAMED = {
 """Of nodes that are told apart: see tests/shared_nodes."""
 OF_SITES = {
     *("preemption", "gang", "resource_limits", "node_weights", "outages", "reservations"),
-    *("topology", "named_nodes", "slurm_power_saving", "power_budget"),
+    *("topology", "named_nodes", "slurm_power_saving", "power_budget", "running_reserved"),
 }
 """Of a site's rules: see tests/slurm and tests/outages."""
 NOWHERE = {

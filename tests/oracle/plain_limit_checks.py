@@ -28,7 +28,9 @@ class LimitChecks(Slurm):
         self.used: dict[Holder, Used] = {}
         self.charged: dict[int, int] = {}  # up to when, by id of what runs
         self.reason: dict[int, str] = {}  # of those that wait for a limit
-        self.blocking = ""  # the QOS whose limit it is
+        self.accrual: dict[int, int] = {}  # since when those that wait accrue age
+        self.tested: Holder | None = None  # whose limits were tested last
+        self.blocking: dict[int, str] = {}  # the QOS whose limit stood against the nodes of a job, by id
         self.refused: list[Job] = []
         self.heavy: set[int] = set()  # nodes that weigh more than the others
         self.offered: set[int] = set()  # ... of which backfill tries to start one
@@ -150,7 +152,6 @@ class LimitChecks(Slurm):
 
     def _pre_select(self, job: Job, part: str) -> Iterator[str]:
         for holder in self.holders(job, part):
-            self.blocking = holder.name
             qos = holder.word == "QOS"
             for kind, by, word in (
                 ("grp_jobs", "", f"{holder.word}GrpJobsLimit"),
@@ -211,12 +212,15 @@ class LimitChecks(Slurm):
 
     def post_select(self, job: Job, part: str) -> str:
         """The reason for which it must wait with the nodes that it would get; "" if none."""
-        return self._note(job, self._post_select(job, part))
+        found = self._note(job, self._post_select(job, part))
+        by_qos = found and self.tested is not None and self.tested.word == "QOS"
+        self.blocking[job.id] = self.tested.name if by_qos else ""
+        return found
 
     def _post_select(self, job: Job, part: str) -> Iterator[str]:
         asks = self.tres_of(job)
         for holder in self.holders(job, part):
-            self.blocking = holder.name
+            self.tested = holder
             mine = {by: self.running(holder, job, by) for by in ("", "account", "user")}
             for kind, by, word in (
                 ("grp_tres_mins", "", "Grp{}MinutesLimit"),

@@ -23,6 +23,10 @@ class Limits:
     max_submit: int | None = None
     max_submit_pu: int | None = None
     max_submit_pa: int | None = None
+    grp_accrue: int | None = None  # jobs that wait and accrue age
+    max_accrue: int | None = None  # associations
+    max_accrue_pu: int | None = None  # QOS
+    max_accrue_pa: int | None = None
     max_wall: int | None = None
     max_tres: Tres = field(default_factory=dict)
     max_tres_mins: Tres = field(default_factory=dict)

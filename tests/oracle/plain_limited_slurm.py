@@ -10,6 +10,7 @@ from tests.oracle.plain_limit_records import Used
 from tests.oracle.plain_slurm_records import PENDING, RUNNING, TIMEOUT, Job
 from tests.oracle.plain_slurm_space import Space, best_fit
 
+ACCRUAL = ("grp_accrue", "max_accrue", "max_accrue_pu", "max_accrue_pa")
 LATER_S = 500
 """assoc_limit_stop: so much later one is planned that waits for a limit, where no more nodes are to come."""
 
@@ -63,7 +64,72 @@ class LimitedSlurm(LimitChecks):
                     return True
         return False
 
+    # ------------------------------------------------------------------ who accrues age
+
+    def age_counts_from(self, job: Job, eligible: int, now: int) -> int:
+        return self.accrual.get(job.id, now) if self.limits_age else eligible
+
+    @property
+    def limits_age(self) -> bool:
+        said = [*self.db.qos.values(), *(one.limits for one in self.db.associations.values())]
+        return any(one.of(kind) is not None for one in said for kind in ACCRUAL)
+
+    def give_places(self, now: int) -> None:
+        """As a pass begins: one that waits, known to be eligible, accrues age if its limit allows it."""
+        for job in self.seen if self.limits_age else ():
+            if job.state != PENDING or job.held:
+                self.accrual.pop(job.id, None)
+                continue
+            begun = job.free and 0 < job.begin <= now
+            if job.id in self.accrual or (job.eligible is None and not begun):
+                continue
+            known = job.eligible if job.eligible is not None else job.begin
+            if known > now:
+                continue
+            holder, by, most = self.accrual_limit(job)
+            if holder is None:
+                self.accrual[job.id] = known
+            elif self.accruing(holder, job, by) < most:
+                self.accrual[job.id] = now
+
+    def accrual_limit(self, job: Job) -> tuple[str | None, str, int]:
+        """The first that is set: of its own QOS, of its association, and of those above."""
+        own = self.qos_of(job)
+        kinds = (("grp_accrue", ""), ("max_accrue_pa", "account"), ("max_accrue_pu", "user"))
+        for kind, by in kinds if own in self.db.qos else ():
+            if (most := self.db.qos[own].of(kind)) is not None:
+                return f"qos {own}", by, most
+        name = f"{job.account}/{job.user}"
+        levels = [name]
+        while self.db.associations[levels[-1]].parent:
+            levels.append(self.db.associations[levels[-1]].parent)
+        for level in levels:
+            if (most := self.db.associations[level].limits.of("grp_accrue")) is not None:
+                return level, "", most
+            handed = [self.db.associations[one].limits.of("max_accrue") for one in levels]
+            if level == name and (most := next((one for one in handed if one is not None), None)) is not None:
+                return level, "", most
+        return None, "", 0
+
+    def accruing(self, holder: str, job: Job, by: str) -> int:
+        """How many do of those that count together."""
+        found = [other for other in self.seen if other.id in self.accrual and other.state == PENDING]
+        if holder.startswith("qos "):
+            mine = [other for other in found if f"qos {self.qos_of(other)}" == holder]
+            return sum(not by or getattr(other, by) == getattr(job, by) for other in mine)
+        return sum(holder in self._above(other) for other in found)
+
+    def _above(self, job: Job) -> list[str]:
+        levels = [f"{job.account}/{job.user}"]
+        while self.db.associations[levels[-1]].parent:
+            levels.append(self.db.associations[levels[-1]].parent)
+        return levels
+
     # ------------------------------------------------------------------ the schedulers
+
+    def main_pass(self, now: int, full: bool) -> None:
+        self.give_places(now)
+        super().main_pass(now, full)
 
     def waits_for_a_limit(self, job: Job, part: str) -> bool:
         return job.id in self.reason and bool(self.pre_select(job, part))
@@ -73,6 +139,7 @@ class LimitedSlurm(LimitChecks):
 
     def backfill_cycle(self, now: int) -> None:
         self.blocked_until: dict[str, int] = {}  # QOS
+        self.give_places(now)
         super().backfill_cycle(now)
 
     def is_limited(self, job: Job, part: str) -> bool:
@@ -90,9 +157,14 @@ class LimitedSlurm(LimitChecks):
         if not self.db.stop:
             return None
         start = later or now + LATER_S
-        if self.reason[job.id].startswith("QOSGrp"):
-            self.blocked_until[self.blocking] = max(start, self.blocked_until.get(self.blocking, 0))
+        name = self.blocking.get(job.id, "")
+        if name and self.reason[job.id].startswith("QOSGrp"):
+            self.blocked_until[name] = max(start, self.blocked_until.get(name, 0))
         return start
+
+    def forgoes_plan(self, job: Job) -> bool:
+        own = self.qos_of(job)
+        return own in self.db.qos and "NoReserve" in self.db.qos[own].flags
 
     def may_plan(self, job: Job, part: str) -> bool:
         return self.db.stop or not self.post_select(job, part)

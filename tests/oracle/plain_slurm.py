@@ -267,7 +267,7 @@ class Slurm(Passes):
     def _weigh(self, job: Job, now: int) -> None:
         c = self.c
         begun = job.begin if job.free and 0 < job.begin <= now else now  # known before a pass looks at it
-        since = job.eligible if job.eligible is not None else begun
+        since = self.age_counts_from(job, job.eligible if job.eligible is not None else begun, now)
         age = min(1.0, max(0, now - since) / c.max_age)
         size = job.nodes / (c.nodes or len(self.all_nodes))  # nodes and CPUs alike: one CPU per node
         most = max(p.factor for p in c.partitions.values())
@@ -276,6 +276,10 @@ class Slurm(Passes):
             value = c.weight_age * age + c.weight_size * size + c.weight_partition * part - job.nice
             job.part_priority[name] = max(1, floor(value))
         job.priority = job.part_priority[job.partitions[0]]
+
+    def age_counts_from(self, job: Job, eligible: int, now: int) -> int:
+        """From when on its age counts."""
+        return eligible
 
     # ------------------------------------------------------------------ eligibility
 

@@ -129,6 +129,8 @@ class Passes:
             return
         edge = (lambda time: time) if c.as_19_05 else self._floor
         space = Space(edge(now), edge(now + c.bf_window), self.all_nodes, c.as_19_05)
+        if c.bf_running_job_reserve:
+            self._reserve_running(space)
         self.het = HetStarts(now)
         self.retried = None
         reserved: dict[object, int] = {}
@@ -159,6 +161,17 @@ class Passes:
             if c.bf_max_job_start and started >= c.bf_max_job_start:
                 break
         self._start_het_jobs(now, started)
+
+    def _reserve_running(self, space: Space) -> None:
+        """What runs on whole nodes has them in the plan, from its beginning on, up to the limit."""
+        begin = space.records[0].begin
+        for job in self.seen:
+            if job.state != RUNNING or not self.has_whole_nodes(job):
+                continue
+            if space.made >= (self.c.bf_node_space_size or self.c.bf_max_job_test):
+                return
+            end = max(self._floor(job.planned_end), begin + self.c.bf_resolution)
+            space.reserve(job.where, begin, end)
 
     def _start_het_jobs(self, now: int, started: int) -> None:
         """All components at once, on idle nodes beside one another; else none."""
@@ -230,6 +243,10 @@ class Passes:
         """Backfill: whether it may be planned for later."""
         return True
 
+    def forgoes_plan(self, job: Job) -> bool:
+        """Backfill: whether one that cannot start now makes no plan."""
+        return False
+
     def _enough(self, reserved: dict[object, int], job: Job, part: str) -> bool:
         """Whether its partition, its array or the job itself holds as many reservations as it may."""
         c = self.c
@@ -291,7 +308,8 @@ class Passes:
             end = max(end, begin + c.bf_resolution)
             if start > now + c.bf_window:
                 return asked
-            if space.made >= (c.bf_node_space_size or c.bf_max_job_test):
+            forgoes = self.forgoes_plan(job)
+            if space.made >= (c.bf_node_space_size or c.bf_max_job_test) and not forgoes:
                 space.full = True
                 return asked
             if start > now and space.overlaps(nodes, begin, end):
@@ -300,7 +318,7 @@ class Passes:
                     return asked
                 self.retried, later = begin, start
                 continue
-            if self.het.deadlock(job, part, start):
+            if forgoes or self.het.deadlock(job, part, start):
                 return asked
             for key in (part, ("job", job.id), ("array", job.array)):
                 reserved[key] = reserved.get(key, 0) + 1

@@ -117,6 +117,7 @@ class Config:
     bf_min_age_reserve: int = 0
     bf_min_prio_reserve: int = 0
     bf_one_resv_per_job: bool = False
+    bf_running_job_reserve: bool = False
     bf_job_part_count_reserve: int = 0
     kill_invalid_depend: bool = False
     licences: int = 0

@@ -152,12 +152,6 @@ def test_a_run_that_is_done_again_takes_as_long_as_its_nodes_say(
         ({}, {}, {}, "spread: found for system .*, which has no topology; allowed: none"),
         (
             {"topology": {"levels": [2]}},
-            {"backfill": "slurm"},
-            {},
-            "spread: found under policy slurm; allowed",
-        ),
-        (
-            {"topology": {"levels": [2]}},
             {},
             {"checkpoint": {"interval": 5, "cost": 1}},
             "found spread beside checkpoint; allowed: one of them",

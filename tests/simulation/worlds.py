@@ -182,6 +182,7 @@ WORLDS: dict[str, Callable[[], Simulation]] = {
     "checkpoints": lambda: on(WHOLE | FAILING, "easy", models={"applications": {"named": False, **WRITING}}),
     "events": lambda: on(WHOLE | EVENTS, "conservative"),
     "events, slurm": lambda: on(WHOLE | EVENTS | FAILING, "slurm", jobs(run_time=drawn(1, 4))),
+    "running jobs in plans, slurm": lambda: on(WHOLE, slurm(bf_running_job_reserve=True)),
     "reservations, slurm": lambda: on(BOOKED, "slurm", jobs(reservation=drawn("", "lab", "more"))),
     "topology, slurm": lambda: on(WHOLE | LEAVES, slurm(TopologyPlugin="topology/tree")),
     "preemption, shared": shared_slurm,

@@ -34,6 +34,10 @@ KEYS = {
     "max_submit": "MaxSubmitJobs",
     "max_submit_pu": "MaxSubmitJobsPerUser",
     "max_submit_pa": "MaxSubmitJobsPerAccount",
+    "grp_accrue": "GrpJobsAccrue",
+    "max_accrue": "MaxJobsAccrue",
+    "max_accrue_pu": "MaxJobsAccruePerUser",
+    "max_accrue_pa": "MaxJobsAccruePerAccount",
     "max_wall": "MaxWall",
     "max_tres": "MaxTRESPerJob",
     "max_tres_mins": "MaxTRESMinsPerJob",
@@ -46,8 +50,9 @@ KEYS = {
 """Fields of the plain model's limits, by the keys of ``policy.slurm``."""
 
 OF_QOS = {"max_jobs_pu", "max_jobs_pa", "max_submit_pu", "max_submit_pa", "max_tres_pu", "max_tres_pa"}
+OF_QOS |= {"max_accrue_pu", "max_accrue_pa"}
 NOT_OF_ASSOCIATIONS = OF_QOS | {"min_tres", "factor", "flags"}
-NOT_OF_QOS = {"max_jobs", "max_submit"}
+NOT_OF_QOS = {"max_jobs", "max_submit", "max_accrue"}
 
 
 @dataclass(frozen=True)
@@ -101,7 +106,7 @@ def _limits(draw: st.DrawFn, absent: set[str]) -> Limits:
     found: dict[str, Any] = {}
     for name in chosen:
         if name == "flags":
-            words = ("DenyOnLimit", "OverPartQOS", "UsageFactorSafe", "NoDecay")
+            words = ("DenyOnLimit", "OverPartQOS", "UsageFactorSafe", "NoDecay", "NoReserve")
             found[name] = tuple(draw(st.lists(st.sampled_from(words), unique=True)))
         elif name == "factor":
             found[name] = draw(st.sampled_from([0.0, 0.5, 1.0, 2.0]))

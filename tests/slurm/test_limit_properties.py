@@ -7,16 +7,31 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
-from scheduler_sim import Result
+from scheduler_sim import Policy, Result, System, Workload, simulate
 from tests.conftest import examples
 from tests.oracle.plain_limit_records import Limits
 from tests.slurm.engine_cases import fates
-from tests.slurm.limit_cases import LimitedCase, limited_cases, limited_fates, limited_simulation
+from tests.slurm.limit_cases import KEYS, LimitedCase, limited_cases, limited_fates, limited_simulation
 
 pytestmark = pytest.mark.interpreted
 
 MANY = 10**6
+SHARED = System.from_dict(
+    {
+        "modules": [
+            {
+                "name": "m",
+                "nodes": 2,
+                "cores_per_node": 8,
+                "memory_gb": 8,
+                "gpus_per_node": 2,
+                "shared": True,
+            }
+        ]
+    }
+)
 
 
 @examples(60)
@@ -73,3 +88,47 @@ def test_no_limit_of_running_jobs_is_ever_exceeded(case: LimitedCase) -> None:
         running = ran[(ran["start_time"] <= time) & (ran["end_time"] > time)]
         assert len(running) <= 2
         assert running["nodes"].sum() <= 4
+
+
+@st.composite
+def shared_runs(draw: st.DrawFn) -> tuple[Workload, dict[str, Any]]:
+    """Jobs that share two nodes with memory and GPUs, and limits of what they have there."""
+
+    def some(of: st.SearchStrategy[Any]) -> list[Any]:
+        return draw(st.lists(of, min_size=8, max_size=8))
+
+    jobs = Workload.from_columns(
+        nodes=some(st.integers(1, 2)),
+        submit_time=sorted(some(st.integers(0, 300))),
+        run_time=some(st.integers(1, 200)),
+        time_limit=some(st.sampled_from([60, 120, 200])),
+        tasks=some(st.integers(2, 6)),
+        memory_kb=some(st.integers(1, 4).map(lambda gb: gb << 20)),
+        gpus=some(st.integers(0, 1)),
+        user=some(st.sampled_from("uv")),
+        account=["a"] * 8,
+        qos=some(st.sampled_from("qr")),
+    )
+    amounts = st.dictionaries(
+        st.sampled_from(["cpu", "mem", "node", "gres/gpu"]), st.integers(1, 12), min_size=1, max_size=2
+    ).map(lambda most: {name: 1024 * each if name == "mem" else each for name, each in most.items()})
+    tres = [name for name in KEYS.values() if "TRES" in name] + ["MaxTRESPerNode"]
+    numbers = ["GrpJobs", "GrpSubmitJobs", "MaxSubmitJobsPerUser", "GrpWall", "MaxJobsPerUser"]
+    chosen = draw(st.lists(st.sampled_from(tres + numbers), max_size=4, unique=True))
+    limits = {name: draw(amounts if name in tres else st.integers(1, 4)) for name in chosen}
+    keys = {
+        "qos": {"q": limits, "r": {"GrpJobs": 3}},
+        "accounts": {"a": {"limits": {"GrpTRES": {"cpu": 14}}, "users": {"u": {}, "v": {}}}},
+        "AccountingStorageEnforce": draw(st.sampled_from(["limits", "safe"])),
+        "PriorityType": draw(st.sampled_from(["priority/basic", "priority/multifactor"])),
+        "PriorityDecayHalfLife": 0,
+        "bf_interval": 10,
+    }
+    return jobs, keys
+
+
+@examples(30)
+@given(shared_runs())
+def test_no_limit_is_exceeded_where_jobs_share_nodes(run: tuple[Workload, dict[str, Any]]) -> None:
+    jobs, keys = run
+    simulate(SHARED, jobs, Policy(backfill="slurm", slurm=keys)).check()

@@ -12,11 +12,13 @@ from functools import partial
 
 from scheduler_sim import Policy, Simulation, System, Workload
 from tests.conftest import ROOT
+from tests.slurm_oracle.agreement_preemption import preempted_table
 from tests.slurm_oracle.cases import Case, Fate, Simulated, case_names, load_case, load_simulated
 from tests.slurm_oracle.engine import play_engine
 from tests.slurm_oracle.figures import Difference, between_runs, meets, nearest, start_gaps
 from tests.slurm_oracle.figures import mean_waits as waits_of
-from tests.slurm_oracle.second_set import CLAIMED
+from tests.slurm_oracle.reserved import DELAYS_S
+from tests.slurm_oracle.second_set import CLAIMED, RESERVING
 from tests.slurm_oracle.shared_engine import play_shared_engine
 from tests.slurm_oracle.shared_nodes import SharedCase, load_shared, shared_names
 
@@ -36,7 +38,8 @@ def filled(page: str) -> str:
     """Return the page with its tables made anew."""
     tables = {
         "recorded": partial(recorded_table, recorded_names()),
-        "second": partial(recorded_table, CLAIMED),
+        "second": partial(recorded_table, second_names()),
+        "preempted": preempted_table,
         "simulated": simulated_table,
     }
     return _MARKS.sub(lambda found: f"{found[1]}\n{tables[found[2]]()}\n\n{found[3]}", page)
@@ -45,6 +48,11 @@ def filled(page: str) -> str:
 def recorded_names() -> list[str]:
     """All cases of the first set."""
     return case_names()
+
+
+def second_names() -> list[str]:
+    """Those of the second set of which starts and end states are all that counts."""
+    return sorted((*CLAIMED, *RESERVING))
 
 
 def recorded_table(names: Sequence[str]) -> str:
@@ -62,6 +70,8 @@ def case_named(name: str) -> Case:
 def recorded_row(case: Case) -> str:
     """The nearest of all runs and orders, beside the distance of two recordings of the same workload."""
     play = play_shared_engine if isinstance(case, SharedCase) else play_engine
+    if case.name in DELAYS_S:
+        play = partial(play, batch_sched_delay=DELAYS_S[case.name])
     found = {first: nearest(case, partial(play, looks_first=first)) for first in ORDERS}
     best = min(ORDERS, key=lambda first: _distance(case, found[first][1]))
     run, nearest_one = found[best]

@@ -9,7 +9,7 @@ from scheduler_sim import Policy, Simulation, System, Workload
 from tests.oracle.plain_reservation_records import DELETED, NODES_ARE_ALL
 from tests.slurm_oracle.cases import Case, Fate, Run
 from tests.slurm_oracle.scontrol import changes_of
-from tests.slurm_oracle.second_set import CLAIMED
+from tests.slurm_oracle.second_set import CLAIMED, RESERVING
 
 DAEMON_START = -8  # of the recordings, seven to nine seconds before second 0
 HET = 1_000_000  # component ids of a heterogeneous job: so far apart
@@ -113,7 +113,7 @@ def _listed(text: str) -> list[str]:
 
 def daemon_start(case: Case, run: Run) -> int:
     """When the daemon started, s: in the second set each recording says it."""
-    return run.daemon_start if case.name in CLAIMED else DAEMON_START
+    return run.daemon_start if case.name in (*CLAIMED, *RESERVING) else DAEMON_START
 
 
 def policy_of(case: Case, run: Run, settings: dict[str, Any]) -> Policy:

@@ -29,7 +29,7 @@ class QosSlurm(PreemptingSlurm):
 
 def preempting_slurm(case: Case, run: Run, **settings: object) -> PreemptingSlurm:
     given = {job["id"]: job for job in case.jobs}
-    requeue = case.conf.get("JobRequeue", "1") == "1"
+    requeue = int(case.conf.get("JobRequeue", 1)) == 1
     jobs = [
         replace(job, qos=given[job.id].get("qos", ""), requeue=given[job.id].get("requeue", requeue))
         for job in plain_jobs(case)
@@ -141,10 +141,9 @@ def both(one: Outcome, other: Outcome, job: int) -> list[tuple[int, int]]:
 
 def is_as_near(case: Case, ours: Outcome, theirs: Outcome) -> bool:
     """Random cases: as near to a recording as recordings are to one another, and half as far again."""
-    first, second = (recorded_outcome(run) for run in case.runs)
-    sure = {job for job, state in first.states.items() if second.states[job] == state}
-    if any(ours.states[job] != theirs.states[job] for job in sure):
+    if not same_states(case, ours):
         return False
+    first, second = (recorded_outcome(run) for run in case.runs)
     noise, gaps = last_gaps(first, second), last_gaps(ours, theirs)
     near = median(gaps) <= 1.5 * median(noise) + 1
     return (
@@ -152,6 +151,18 @@ def is_as_near(case: Case, ours: Outcome, theirs: Outcome) -> bool:
         and quantile(gaps, 0.9) <= 1.5 * quantile(noise, 0.9) + 1
         and overlap(ours, theirs) >= overlap(first, second)
     )
+
+
+def same_states(case: Case, ours: Outcome) -> bool:
+    """Jobs end as in both recordings, wherever these agree."""
+    first, second = (recorded_outcome(run) for run in case.runs)
+    sure = {job for job, state in first.states.items() if second.states[job] == state}
+    return all(ours.states[job] == first.states[job] for job in sure)
+
+
+def is_met(case: Case, ours: Outcome, theirs: Outcome) -> bool:
+    """The criterion of a case made by hand (its name begins with H), or of a random one."""
+    return equals(ours, theirs) if case.name.startswith("H") else is_as_near(case, ours, theirs)
 
 
 def last_gaps(one: Outcome, other: Outcome) -> list[int]:
@@ -180,7 +191,7 @@ def engine_outcome(case: Case, run: Run, looks_first: str, daemon_start: int) ->
         "looks_first": looks_first,
         "starts_before_s": min(job["submit"] for job in jobs) - daemon_start,
         "requeue_delay_s": 30,
-        "JobRequeue": conf.get("JobRequeue", "1") == "1",
+        "JobRequeue": int(conf.get("JobRequeue", 1)) == 1,
     }
     if conf["PreemptType"] == "preempt/qos":
         keys |= {name: conf[name] for name in conf if name.startswith("Priority")}

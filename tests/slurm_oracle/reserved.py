@@ -9,6 +9,9 @@ from tests.slurm_oracle.cases import Case, Fate, Run
 from tests.slurm_oracle.plain import plain_config, plain_jobs
 from tests.slurm_oracle.scontrol import changes_of
 
+DELAYS_S = {"R2a_resv_changes": 4}
+"""From one pass of main to the next: 3 s, but a turn of its loop takes a little over a second."""
+
 
 def play_reserved(case: Case, run: Run, **settings: object) -> list[Fate]:
     """What the plain model makes of the case."""

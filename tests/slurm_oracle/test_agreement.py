@@ -5,14 +5,22 @@ from __future__ import annotations
 import pytest
 
 from tests.conftest import ROOT, needs_shared
-from tests.slurm_oracle.agreement import SIMULATED, case_named, recorded_names, recorded_row, simulated_row
+from tests.slurm_oracle.agreement import (
+    SIMULATED,
+    case_named,
+    recorded_names,
+    recorded_row,
+    second_names,
+    simulated_row,
+)
+from tests.slurm_oracle.agreement_preemption import preempted_row
 from tests.slurm_oracle.cases import DATA
 from tests.slurm_oracle.second_set import CLAIMED, MISSED, PREEMPTING, RESERVING, names_2
 
 pytestmark = pytest.mark.interpreted
 
 PAGE = (ROOT / "docs" / "slurm-agreement.md").read_text(encoding="utf-8")
-RECORDED = [*recorded_names(), *CLAIMED] if DATA.is_dir() else []
+RECORDED = [*recorded_names(), *second_names()] if DATA.is_dir() else []
 RENEW = "run: python -m tests.slurm_oracle.agreement docs/slurm-agreement.md"
 
 
@@ -21,6 +29,14 @@ RENEW = "run: python -m tests.slurm_oracle.agreement docs/slurm-agreement.md"
 def test_recorded_cases_are_met_as_the_page_says(name: str) -> None:
     row = recorded_row(case_named(name))
     assert row.endswith("| **no** |" if name in MISSED else "| yes |"), row
+    assert row in PAGE, RENEW
+
+
+@needs_shared
+@pytest.mark.parametrize("name", PREEMPTING)
+def test_cases_with_preemption_are_met_as_the_page_says(name: str) -> None:
+    row = preempted_row(name)
+    assert row.endswith("| yes |"), row
     assert row in PAGE, RENEW
 
 
@@ -45,4 +61,4 @@ def test_the_page_has_a_row_for_every_case_and_none_besides() -> None:
     assert len(rows) == len(set(rows))
     assert set(SIMULATED) <= set(rows)
     if RECORDED:
-        assert set(rows) == {*RECORDED, *SIMULATED}
+        assert set(rows) == {*RECORDED, *PREEMPTING, *SIMULATED}

@@ -82,3 +82,19 @@ def test_every_plan_is_slurms_as_long_as_passes_are_in_the_same_seconds() -> Non
         last = {event[1]: event for event in events if int(event[0]) <= now}
         shown = {job: event[4] for job, event in last.items() if event[2] == "PENDING"}
         assert {job: start for when, job, start, _ in slurm.plans if when == now} == shown, now
+
+
+@needs_shared
+def test_a_limit_of_jobs_holds_up_no_others_of_its_qos() -> None:
+    """Job 19 waits for GrpJobs of its QOS, planned 500 s ahead; job 20 of that QOS is tried at once."""
+    case = load_case("Q3a_limit_stop")
+    run = case.runs[0]
+    slurm = limited_slurm(case, run, backfill_first=True, daemon_start=-9)
+    slurm.run(until=142)
+    events = read_json(DATA_2 / "out" / f"{run.name}.out.json.gz")["events"]
+    for now in range(129, 142, 2):
+        last = {event[1]: event for event in events if int(event[0]) <= now}
+        shown = {job: event[4] for job, event in last.items() if event[2] == "PENDING"}
+        plans = {job: start for when, job, start, _ in slurm.plans if when == now}
+        assert plans == shown, now
+        assert (plans[19], plans[20]) == (now + 500, now + 620)

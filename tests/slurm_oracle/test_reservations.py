@@ -12,7 +12,7 @@ from tests.oracle.plain_reserved_slurm import ReservedSlurm
 from tests.slurm_oracle.cases import load_case, read_json
 from tests.slurm_oracle.engine import play_engine
 from tests.slurm_oracle.figures import compare, meets
-from tests.slurm_oracle.reserved import play_reserved, reserved_slurm
+from tests.slurm_oracle.reserved import DELAYS_S, play_reserved, reserved_slurm
 from tests.slurm_oracle.second_set import DATA_2
 
 pytestmark = pytest.mark.interpreted
@@ -25,8 +25,6 @@ RECORDINGS = [
         for i in (0, 1)
     ),
 ]
-DELAYS_S = {"R2a_resv_changes": 4}
-"""From one pass of main to the next: 3 s, but a turn of its loop takes a little over a second."""
 
 
 @needs_shared

@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 from scheduler_sim.errors import ConfigError, InputError
+from scheduler_sim.system.slurm_conf.ignored import NOT_ENFORCED
 from scheduler_sim.system.slurm_conf.notes import Notes
 from scheduler_sim.system.slurm_dumps.accounts import (
     DIRECTLY_IN_ROOT,
     NOT_COUNTED,
-    NOT_LIMITED,
     accounts_form,
 )
 from scheduler_sim.system.slurm_dumps.associations import IN_SEVERAL, NOT_READ, ONE_LEVEL, read_associations
@@ -138,7 +138,7 @@ b|u|debug|||1|
     assert form["b"] == {"shares": 1, "users": {"u": 1}}
     noted = {(one.place.rpartition(":")[2], one.key, one.value): one.why for one in notes.ignored}
     assert noted["4", "GrpTRES", "bb/cray=4"] == NOT_COUNTED
-    assert noted["4", "MaxTRESRunMins", "of a"] == NOT_LIMITED
+    assert noted["4", "MaxTRESRunMins", "of a"] == NOT_ENFORCED
     assert noted["3", "User", "eve"] == DIRECTLY_IN_ROOT
     assert noted["1", "Comment", ""] == NOT_READ
     assert noted["1", "ParentName", ""] == ONE_LEVEL

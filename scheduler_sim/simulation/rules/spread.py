@@ -20,7 +20,7 @@ from scheduler_sim.engine.rules.shared_nodes.spread import (
 )
 from scheduler_sim.errors import ConfigError
 from scheduler_sim.simulation.rules.numbers import Jobs, Numbers, Run
-from scheduler_sim.simulation.rules.shared_nodes import offsets_of
+from scheduler_sim.simulation.rules.shared_nodes import offsets_of, shares_under_slurm
 from scheduler_sim.simulation.spread import reached_by_level
 from scheduler_sim.system.topology import DRAGONFLY, leaf_of_nodes
 
@@ -48,7 +48,7 @@ class Spread(Numbers):
         if run.system.topology is None:
             raise ConfigError(f"{found} for system {run.system.name}, which has no topology; allowed: none")
         if run.policy.backfill == "slurm":
-            raise ConfigError(f"{found} under policy slurm; allowed: under the other policies")
+            _refuse_components(run, found)
         for i, _ in laws:
             if run.checkpoints[i] is not None:
                 raise ConfigError(
@@ -59,12 +59,22 @@ class Spread(Numbers):
     def _reached_of_nodes(self) -> Ints:
         """int64[levels, nodes that are told apart]: the switches that are reached from each."""
         system = self.run.system
-        offset = offsets_of(system, self.run.policy)
+        offset = self._first_nodes()
         leaf = np.full(int(offset[-1]), -1, dtype=np.int64)
         for i, module in enumerate(system.modules):
             if offset[i] < offset[i + 1]:
-                leaf[offset[i] : offset[i + 1]] = leaf_of_nodes(system.switches, i, module.nodes)
+                here = slice(offset[i], offset[i] + module.nodes)
+                leaf[here] = leaf_of_nodes(system.switches, i, module.nodes)
         return np.stack(list(reached_by_level(system, leaf)))
+
+    def _first_nodes(self) -> Ints:
+        """int64[m + 1]: number of the first node of each module; whole nodes of Slurm have places in sets."""
+        run = self.run
+        if run.policy.backfill == "slurm" and not shares_under_slurm(run.system, run.policy):
+            from scheduler_sim.simulation.rules.slurm.masks import WORD, Masks
+
+            return WORD * Masks(run.system).low
+        return offsets_of(run.system, run.policy)
 
     def room(self, sizes: Sizes) -> SpreadSizes:
         """For all placements, nodes and switches."""
@@ -93,6 +103,15 @@ class Spread(Numbers):
     def place_anew(self, core: FullCore, jobs: Jobs) -> FullCore:
         """Other placements of one component have its law, too."""
         return self.write(core, jobs, None)
+
+
+def _refuse_components(run: Run, found: str) -> None:
+    """Under Slurm all components of a heterogeneous job take as long as the first."""
+    if run.units.members:
+        raise ConfigError(
+            f"{found} under policy slurm where components of heterogeneous jobs start together; allowed: one"
+            " of the two"
+        )
 
 
 def _law(by: str, percent: float) -> tuple[int, int]:

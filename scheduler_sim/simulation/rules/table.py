@@ -22,6 +22,7 @@ RULES = {
     "rows": "slurm.rows.Rows",
     "time_slices": "slurm.time_slices.TimeSlices",
     "reservations": "slurm.reservations.Reservations",
+    "running_reserved": "slurm.running_reserved.RunningReserved",
     "node_weights": "slurm.node_weights.NodeWeights",
     "resource_limits": "slurm.resource_limits.ResourceLimits",
     "leaves": "leaves.Leaves",
@@ -52,7 +53,8 @@ OF_OTHERS = (
 )
 OF_SLURM = (
     *("slurm", "gang", "preemption", "slurm_power_saving", "power_budget", "outages", "topology"),
-    *("named_nodes", "cons_tres", "rows", "time_slices", "reservations", "node_weights", "resource_limits"),
+    *("named_nodes", "cons_tres", "rows", "time_slices", "reservations", "running_reserved"),
+    *("node_weights", "resource_limits"),
 )
 
 

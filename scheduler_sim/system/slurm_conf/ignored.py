@@ -46,6 +46,7 @@ ALSO_CORES = "allocation of memory alone is not modelled: cores are allocated, t
 SAME_NODES = "sharing of whole nodes by several jobs is not modelled"
 TOO_FEW = "this number of jobs is not valid, so Slurm uses NO instead"
 UNSTATED = "without a SelectType jobs have whole nodes here, as up to Slurm 21.08"
+NOT_ENFORCED = "Slurm 22.05 keeps this limit, but enforces it nowhere"
 SITE_CODE = "the site's own code is not run"
 NO_EFFECT_BY_DEFAULT = "this is the behaviour anyway"
 REQUEUE = "a job runs once, unless a trace or a process says otherwise"
@@ -81,7 +82,7 @@ WEIGHED = ("cpu", "mem", "node", "billing")
 
 HARMLESS = (
     *(ROUTES, DAEMONS, ACCOUNTING, ACCESS, NO_TIME, RECORDS, RUNNING, DETECTED, LAUNCH_OF_DEVICES, OF_STEPS),
-    *(NO_EFFECT_BY_DEFAULT, NO_TURNS, NO_POWER_SAVING, PROGRAMS),
+    *(NO_EFFECT_BY_DEFAULT, NO_TURNS, NO_POWER_SAVING, PROGRAMS, NOT_ENFORCED),
 )
 """Reasons for which a schedule is the same without; the others may change it."""
 
@@ -136,7 +137,7 @@ _PARAMETERS_BY_REASON = {
     " nohold_on_prolog_fail requeue_setup_env_fail salloc_wait_nodes sbatch_wait_nodes step_retry_count"
     " step_retry_time",
     NO_EFFECT_BY_DEFAULT: "assoc_limit_continue",
-    NOT_MODELLED: "allow_zero_lic bf_busy_nodes bf_licenses bf_max_job_assoc bf_running_job_reserve"
+    NOT_MODELLED: "allow_zero_lic bf_busy_nodes bf_licenses bf_max_job_assoc"
     " defer_batch extra_constraints ignore_prefer_validation permit_job_expansion reduce_completing_frag"
     " sched_max_job_start time_min_as_soft_limit",
 }

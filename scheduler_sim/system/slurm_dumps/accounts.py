@@ -13,13 +13,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from scheduler_sim.system.slurm_conf.ignored import NOT_ENFORCED
 from scheduler_sim.system.slurm_conf.lines import Pair
 from scheduler_sim.system.slurm_conf.notes import Notes
 from scheduler_sim.system.slurm_dumps.options import OF_ASSOCIATIONS, Option, is_counted, tres
 
 ROOT = "root"
 NOT_COUNTED = "jobs here do not ask for it, so it is not limited"
-NOT_LIMITED = "Slurm has this limit, but it is not modelled"
 DIRECTLY_IN_ROOT = "users without an account below root are not modelled; they have one share"
 
 _INHERITED = tuple(option for option in OF_ASSOCIATIONS if option.inherited)
@@ -167,7 +167,7 @@ def _limits(own: Mapping[str, Any], whose: Association, notes: Notes) -> dict[st
         if value is None or option.name in _OF_THE_FORM:
             continue
         if not option.modelled:
-            notes.ignore(Pair(option.name, f"of {name}", whose.place), NOT_LIMITED)
+            notes.ignore(Pair(option.name, f"of {name}", whose.place), NOT_ENFORCED)
             continue
         value = counted(value, Pair(option.name, "", whose.place), notes)
         if value != {}:

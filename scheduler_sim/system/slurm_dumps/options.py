@@ -140,10 +140,6 @@ def shares(text: str) -> int | str | None:
     return "parent" if text.lower() == "parent" else number(text)
 
 
-def _text(text: str) -> str | None:
-    return text or None
-
-
 # -- the options
 
 
@@ -161,7 +157,7 @@ OF_ASSOCIATIONS = (
     _option("GrpTRESMins", tres, "GrpTRESMins/8"),
     _option("GrpTRESRunMins", tres, "GrpTRESRunMins/8"),
     _option("GrpTRES", tres, "GrpTRES"),
-    _option("GrpJobsAccrue", number, "GrpJobsAccrue/8", modelled=False),
+    _option("GrpJobsAccrue", number, "GrpJobsAccrue/8"),
     _option("GrpJobs", number, "GrpJobs/4"),
     _option("GrpSubmitJobs", number, "GrpSubmitJobs/4"),
     _option("GrpWall", minutes, "GrpWall/4"),
@@ -169,7 +165,7 @@ OF_ASSOCIATIONS = (
     _option("MaxTRESRunMins", tres, "MaxTRESRunMins/8", inherited=True, modelled=False),
     _option("MaxTRESPerNode", tres, "MaxTRESPerNode/11", inherited=True),
     _option("MaxTRESPerJob", tres, "MaxTRESPerJob/7", inherited=True),
-    _option("MaxJobsAccrue", number, "MaxJobsAccrue/8", inherited=True, modelled=False),
+    _option("MaxJobsAccrue", number, "MaxJobsAccrue/8", inherited=True),
     _option("MaxJobs", number, "MaxJobs/4", inherited=True),
     _option("MaxSubmitJobs", number, "MaxSubmitJobs/4", inherited=True),
     _option("MaxWall", minutes, "MaxWallDurationPerJob/4", inherited=True),
@@ -186,13 +182,13 @@ OF_QOS = (
     _option("GrpTRESMins", tres, "GrpTRESMins/8"),
     _option("GrpTRESRunMins", tres, "GrpTRESRunMins/8"),
     _option("GrpTRES", tres, "GrpTRES"),
-    _option("GrpJobsAccrue", number, "GrpJobsAccrue/8", modelled=False),
+    _option("GrpJobsAccrue", number, "GrpJobsAccrue/8"),
     _option("GrpJobs", number, "GrpJobs/4"),
     _option("GrpSubmitJobs", number, "GrpSubmitJobs/4"),
     _option("GrpWall", minutes, "GrpWall/4"),
     _option("LimitFactor", factor, "LimitFactor/6"),
-    _option("MaxJobsAccruePer", number, "MaxJobsAccruePerAccount/14 MaxJobsAccruePA", modelled=False),
-    _option("MaxJobsAccruePer", number, "MaxJobsAccruePerUser/14 MaxJobsAccruePU", modelled=False),
+    _option("MaxJobsAccruePerAccount", number, "MaxJobsAccruePerAccount/17 MaxJobsAccruePA"),
+    _option("MaxJobsAccruePerUser", number, "MaxJobsAccruePerUser/17 MaxJobsAccruePU"),
     _option("MaxJobsPerAccount", number, "MaxJobsPerAccount/11 MaxJobsPA"),
     _option("MaxJobsPerUser", number, "MaxJobsPerUser/8 MaxJobsPU"),
     _option("MaxSubmitJobsPerAccount", number, "MaxSubmitJobsPerAccount/17 MaxSubmitJobsPA MaxSubmitPA"),
@@ -212,7 +208,7 @@ OF_QOS = (
     _option("Preempt", names, "Preempt/7"),
     _option("priority", number, "Priority/3"),
     _option("UsageFactor", factor, "UsageFactor/6"),
-    _option("UsageThreshold", _text, "UsageThreshold/6", modelled=False),
+    _option("UsageThreshold", factor, "UsageThreshold/6"),
 )
 
 

@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from scheduler_sim.system.slurm_conf.ignored import NOT_ENFORCED
 from scheduler_sim.system.slurm_conf.lines import Pair
 from scheduler_sim.system.slurm_conf.notes import Notes
-from scheduler_sim.system.slurm_dumps.accounts import NOT_LIMITED, counted
+from scheduler_sim.system.slurm_dumps.accounts import counted
 from scheduler_sim.system.slurm_dumps.associations import NOT_READ
 from scheduler_sim.system.slurm_dumps.options import OF_QOS, option_named, reader
 from scheduler_sim.system.slurm_dumps.table import read_table
@@ -73,7 +74,7 @@ def qos_form(own: Mapping[str, Any], place: str, notes: Notes) -> int | dict[str
         if own[name] == _PLAIN.get(name):
             continue
         if not modelled[name]:
-            notes.ignore(Pair(name, "", place), NOT_LIMITED)
+            notes.ignore(Pair(name, "", place), NOT_ENFORCED)
             continue
         value = counted(own[name], Pair(name, "", place), notes)
         if value != {}:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from scheduler_sim.engine.core.events import drop_end, push_end
-from scheduler_sim.engine.core.hooks import on
+from scheduler_sim.engine.core.hooks import event, on, question
 from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.core.limits import set_run_time
 from scheduler_sim.engine.core.moments import runs_once_more, started
@@ -43,7 +43,8 @@ class Spread(NamedTuple):
 
     at: SpreadAt
     law: Table[SpreadLaw]  # [p]
-    reached: Ints  # [levels, n] the switch above a node, of those up to a level; NOWHERE = none
+    reached: Ints  # [levels, n] the switch above a node, of those up to a level; NOWHERE = none; whole nodes
+    # under Slurm by their place in its sets
     seen: Ints  # [switches] the last mark of each
 
 
@@ -77,16 +78,28 @@ def take_longer(core: SpreadCore, row: int) -> None:
     """It starts on these nodes: it will end so much later, or be killed by its limit."""
     placement = core.jobs[row].placed
     law = core.spread.law[placement]
-    if law.by == NO_LAW or not told_apart(core, core.placements[placement].module):
+    if law.by == NO_LAW or not nodes_are_known(core, core.placements[placement].module):
         return
-    more = _measured(core, placement) * law.millionths
+    more = _measured(core, row) * law.millionths
     if more == 0:
         return
     rest = law.run % MILLION * more
     set_run_time(core, placement, law.run + law.run // MILLION * more + (rest + MILLION - 1) // MILLION)
+    end_known(core, row, placement)
     drop_end(core, row)
     core.jobs[row].end = core.jobs[row].start + core.placements[placement].duration
     push_end(core, core.jobs[row].end, row)
+
+
+@question
+def nodes_are_known(core: SpreadCore, module: int) -> bool:
+    """Whether it is known which nodes of a module a job has."""
+    return told_apart(core, module)
+
+
+@event
+def end_known(core: SpreadCore, row: int, placement: int) -> None:
+    """Its run time is another than when its end was worked out."""
 
 
 @on(runs_once_more, "spread")
@@ -98,15 +111,15 @@ def forget_nodes(core: SpreadCore, row: int) -> None:
 
 
 @part
-def _measured(core: SpreadCore, placement: int) -> int:
-    """How far the nodes of a placement lie apart; 0 on one leaf, and on none."""
-    by, levels = core.spread.law[placement].by, len(core.spread.reached)
+def _measured(core: SpreadCore, row: int) -> int:
+    """How far the nodes of a job lie apart; 0 on one leaf, and on none."""
+    by, levels = core.spread.law[core.jobs[row].placed].by, len(core.spread.reached)
     if by == BY_LEAVES:
-        return _switches_beyond_one(core, placement, 0)
+        return _switches_beyond_one(core, row, 0)
     if by == BY_GROUPS:
-        return _switches_beyond_one(core, placement, 1) if levels > 1 else 0
+        return _switches_beyond_one(core, row, 1) if levels > 1 else 0
     apart = 0
-    while apart < levels and _switches_beyond_one(core, placement, apart) > 0:
+    while apart < levels and _switches_beyond_one(core, row, apart) > 0:
         apart += 1
     if apart > 0 and core.spread.at.in_groups:
         return 2 * apart - 1
@@ -114,14 +127,28 @@ def _measured(core: SpreadCore, placement: int) -> int:
 
 
 @part
-def _switches_beyond_one(core: SpreadCore, placement: int, level: int) -> int:
+def _switches_beyond_one(core: SpreadCore, row: int, level: int) -> int:
     """Under how many switches up to a level its nodes are, but the first."""
-    part, spread, found = core.shared_nodes, core.spread, 0
-    spread.at.mark += 1
+    core.spread.at.mark += 1
+    return max(switches_marked(core, row, level) - 1, 0)
+
+
+@question
+def switches_marked(core: SpreadCore, row: int, level: int) -> int:
+    """Mark the switches up to a level that are above the nodes of a job; returns how many they are."""
+    part, placement, found = core.shared_nodes, core.jobs[row].placed, 0
     slot = part.request[placement].slot
     for i in range(slot, slot + core.placements[placement].nodes):
-        switch = spread.reached[level, part.slots[i]]
-        if switch != NOWHERE and spread.seen[switch] != spread.at.mark:
-            spread.seen[switch] = spread.at.mark
-            found += 1
-    return max(found - 1, 0)
+        found += mark_above(core, level, part.slots[i])
+    return found
+
+
+@part
+def mark_above(core: SpreadCore, level: int, node: int) -> int:
+    """Mark the switch above a node; 1 if that is a new one, else 0."""
+    spread = core.spread
+    switch = spread.reached[level, node]
+    if switch == NOWHERE or spread.seen[switch] == spread.at.mark:
+        return 0
+    spread.seen[switch] = spread.at.mark
+    return 1

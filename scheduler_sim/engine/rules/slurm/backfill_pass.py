@@ -37,10 +37,13 @@ from scheduler_sim.engine.rules.slurm.het.het_jobs import (
 )
 from scheduler_sim.engine.rules.slurm.job_partition_queue import build_queue, entry
 from scheduler_sim.engine.rules.slurm.limit_questions import (
+    forgoes_plan,
     held_up_until,
     may_plan,
     passed_over,
     start_or_plan,
+    trial_begins,
+    trial_ends,
 )
 from scheduler_sim.engine.rules.slurm.limits import may_reserve, over_a_limit
 from scheduler_sim.engine.rules.slurm.node_space import (
@@ -219,6 +222,7 @@ def _tried(core: SlurmCore, row: int, placement: int) -> bool:
         return True
     ahead, delay = may_reserve(core, row, placement), delay_of(core, row)
     first = max(not_before(core, row), held_up_until(core, placement))
+    trial_begins(core, placement)
     if core.slurm.rules.fixed_nodes:
         time = fixed_slot(core, row, placement, ahead, first, delay)
     else:
@@ -226,9 +230,11 @@ def _tried(core: SlurmCore, row: int, placement: int) -> bool:
     if delay > 0:  # its start moves on with the clock
         holds_until(core, core.clock.now)
     may_start = time == core.clock.now and not is_member(core, row)
-    if may_start and starts_on_picked(core, row, placement) and not lacks_power(core, placement):
+    starts = may_start and starts_on_picked(core, row, placement) and not lacks_power(core, placement)
+    trial_ends(core, placement)
+    if starts:
         return _started(core, row, placement)
-    if time < INF:
+    if time < INF and (is_member(core, row) or not forgoes_plan(core, placement)):
         if core.slurm.rules.fixed_nodes and plan_is_full(core):
             return False
         if is_member(core, row) and would_block(core, row, time):
@@ -331,7 +337,8 @@ def fixed_slot(core: SlurmCore, row: int, placement: int, ahead: bool, earliest_
         begin, end = span(core, placement, time)
         known = start + core.placements[placement].limit  # free until then, from the start that was tried
         before, behind = min(start, end), max(begin, known)
-        if plan_is_full(core) or (is_free(core, it, begin, before) and is_free(core, it, behind, end)):
+        full = plan_is_full(core) and not forgoes_plan(core, placement)
+        if full or (is_free(core, it, begin, before) and is_free(core, it, behind, end)):
             return time
         if core.slurm.rules.aligned:
             start = (time if time > start else time + core.slurm.rules.bf_resolution) + delay

@@ -63,6 +63,22 @@ def may_plan(core: SlurmCore, row: int, placement: int) -> bool:
 
 
 @question
+def forgoes_plan(core: SlurmCore, placement: int) -> bool:
+    """Whether a job that cannot start now is not planned for later, whatever was found."""
+    return False
+
+
+@event
+def trial_begins(core: SlurmCore, placement: int) -> None:
+    """A slot is about to be looked for."""
+
+
+@event
+def trial_ends(core: SlurmCore, placement: int) -> None:
+    """It is known whether a job starts now."""
+
+
+@question
 def all_within_limits(core: SlurmCore, leader: int) -> bool:
     """Whether limits let all components of a heterogeneous job start together."""
     return True

@@ -3,7 +3,8 @@
 Records in order of time, each with a set of nodes, as in Slurm's backfill scheduler. A record
 ends where the next begins; one more than there are says where the plan ends. When a record is put
 in between, or taken out, others only change their place: their sets keep their rows.
-Jobs that ran before the pass are not in it: they enter through their predicted ends.
+Jobs that ran before the pass are not in it, but with bf_running_job_reserve: they enter through their
+predicted ends.
 """
 
 from __future__ import annotations
@@ -22,6 +23,11 @@ from scheduler_sim.engine.rules.slurm.state import Partition, SlurmCore
 @event
 def plan_opens(core: SlurmCore) -> None:
     """A plan in which nothing is reserved is about to take the place of the last one."""
+
+
+@event
+def plan_opened(core: SlurmCore) -> None:
+    """It has taken that place."""
 
 
 @event
@@ -120,6 +126,7 @@ def open_plan(core: SlurmCore) -> None:
     plan.record[1].begin = core.slurm.memory.window_end
     core.slurm.memory.records = core.slurm.memory.records_made = 1
     put_nodes_up(core, plan.space[0])
+    plan_opened(core)
 
 
 @part

@@ -14,6 +14,7 @@ from scheduler_sim.simulation.rules.shared_nodes import counted_under_slurm, off
 from scheduler_sim.simulation.rules.slurm.masks import words_of
 from scheduler_sim.simulation.rules.slurm.rows import core_words
 from scheduler_sim.simulation.rules.slurm.schedulers import records_for
+from scheduler_sim.simulation.rules.slurm.standings import accrues_limited
 from scheduler_sim.simulation.rules.slurm_needs import NUMBERS, Needs
 from scheduler_sim.system.module import NodeSet
 from scheduler_sim.system.node_resources import GPUS
@@ -88,7 +89,10 @@ class ConsTres(Numbers):
         part.rules.memory = any(w.endswith("MEMORY") for w in words) if words else int(self._memory)
         part.rules.whole_sockets = any(word.startswith("CR_SOCKET") for word in words)
         part.rules.least_loaded = "CR_LLN" in words
-        part.rules.accelerate = self.run.policy.slurm.accelerate
+        keys = self.run.policy.slurm
+        part.rules.accelerate = keys.accelerate and not (
+            keys.reserves_running or keys.looks_at_shares or accrues_limited(keys)
+        )
         for i, partition in enumerate(system.partitions):
             part.sharing[i].most_cpus = partition.slurm.get("MaxCPUsPerNode", 0)
             part.sharing[i].least_loaded = partition.slurm.get("LLN", False)

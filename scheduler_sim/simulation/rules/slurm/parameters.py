@@ -39,7 +39,7 @@ def _write_rules(core: FullCore, keys: SlurmKeys, system: System) -> None:
     slurm.rules.sched_min_interval = keys.sched_min_interval // 1_000_000
     slurm.rules.grouped = keys.grouped_ends and keys.SelectType != "select/linear"
     slurm.rules.aligned = keys.version != "19.05"
-    slurm.rules.plans_started = keys.version != "19.05" and keys.SelectType != "select/linear"
+    slurm.rules.plans_started = keys.plans_started
     slurm.rules.at_end = keys.version == "19.05" and not keys.defer
     slurm.rules.longest = keys.clock == "simulator"
     slurm.rules.backfill_first = keys.looks_first == "backfill"

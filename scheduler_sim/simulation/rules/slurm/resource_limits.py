@@ -20,10 +20,11 @@ from scheduler_sim.engine.rules.slurm.resource_limits.state import (
     Standing,
 )
 from scheduler_sim.errors import ConfigError
+from scheduler_sim.policy.limits import ALWAYS
 from scheduler_sim.policy.shares import associations
 from scheduler_sim.policy.slurm_keys import SlurmKeys
 from scheduler_sim.simulation.rules.numbers import Jobs, Numbering, Numbers, Run
-from scheduler_sim.simulation.rules.shared_nodes import counted_under_slurm, offsets_of
+from scheduler_sim.simulation.rules.shared_nodes import counted_under_slurm, offsets_of, shares_under_slurm
 from scheduler_sim.simulation.rules.slurm.masks import WORD, Masks
 from scheduler_sim.simulation.rules.slurm.node_weights import nodes_of, with_counting
 from scheduler_sim.simulation.rules.slurm.qos import Owners
@@ -32,6 +33,7 @@ from scheduler_sim.simulation.rules.slurm.standings import (
     Found,
     Made,
     Standings,
+    accrues_limited,
     any_limits,
     resources_named,
 )
@@ -68,7 +70,35 @@ class ResourceLimits(Numbers):
         tree = associations(keys.accounts, (), ())
         resources = resources_named(keys.qos, tree)
         nodes = nodes_of(run.system)
-        self._standings = Standings(keys.qos, resources, nodes, listed_only=_lists_count(keys))
+        self._standings = Standings(
+            keys.qos,
+            resources,
+            nodes,
+            enforced=keys.charges_ends,
+            listed_only=_lists_count(keys),
+        )
+        self._refuse()
+
+    def _refuse(self) -> None:
+        """Jobs of NoReserve are tried as if they took a minute where jobs are preempted: on whole nodes.
+
+        Without its weight no fair share is computed.
+        """
+        keys = self.run.policy.slurm
+        weighs = keys.PriorityType == "priority/multifactor" and keys.PriorityWeightFairshare > 0
+        weighs = weighs and keys.AccountingStorageType != "accounting_storage/none"
+        if keys.looks_at_shares and not weighs:
+            name = next(name for name, one in keys.qos.items() if one.least_share > 0)
+            raise ConfigError(
+                f"policy.slurm.qos.{name}.Flags: found EnforceUsageThreshold without fair share; needed:"
+                " priority/multifactor, PriorityWeightFairshare above 0, and an accounting database"
+            )
+        named = [name for name, one in keys.qos.items() if "NoReserve" in one.Flags]
+        if named and keys.preempts and shares_under_slurm(self.run.system, self.run.policy):
+            raise ConfigError(
+                f"policy.slurm.qos.{named[0]}.Flags: found NoReserve with preemption where jobs share nodes;"
+                " allowed: one of the two"
+            )
 
     @property
     def reasons(self) -> list[str]:
@@ -82,14 +112,15 @@ class ResourceLimits(Numbers):
         system, (tree, rows, own) = self.run.system, self._owners.of(jobs)
         above = [tree.names[tree.parent[row]] for row in rows.tolist()]
         self._who[jobs.rows] = zip(above, own, strict=True)
+        reserved = (jobs.table("reservation")["reservation"].astype(str) != "").tolist()
         owner, partition = jobs.placements.owner, jobs.placements.partition
         of_partition = [one.slurm.get("QOS", "") for one in system.partitions]
         found = np.empty(len(owner), dtype=np.int64)
         for i, (job, number) in enumerate(zip(owner.tolist(), partition.tolist(), strict=True)):
-            key = (int(rows[job]), own[job], of_partition[number])
+            key = (int(rows[job]), own[job], of_partition[number], reserved[job])
             if key not in self._keys:
                 self._keys[key] = len(self._keys)
-                self._made.append(self._standings.make(tree, *key))
+                self._made.append(self._standings.make(tree, *key[:3], reserved=key[3]))
             found[i] = self._keys[key]
         return found
 
@@ -108,6 +139,9 @@ class ResourceLimits(Numbers):
         keys, system, part = self.run.policy.slurm, self.run.system, core.resource_limits
         part.rules.safe = bool({"safe", "all"} & set(keys.AccountingStorageEnforce))
         part.rules.stop = keys.assoc_limit_stop
+        part.rules.brief = keys.preempts
+        part.rules.accrual = accrues_limited(keys)
+        part.rules.thresholds = keys.looks_at_shares
         kinds = counted_under_slurm(system)
         for i, name in enumerate(self._standings.resources):
             part.by_node[i] = name in ("cpu", "billing") or name.startswith("gres/")
@@ -172,8 +206,12 @@ class ResourceLimits(Numbers):
                 places.append(len(limits))
             first = len(counted)
             counted += one.counted
-            said = (one.most_nodes, one.nodes_reason, one.least_priority, one.strict, one.refused, *one.qos)
-            rows.append((*places, first, len(counted), *said, one.safe_factor, one.factor))
+            accruing = len(counted)
+            counted += one.accruing
+            said = (one.most_nodes, one.nodes_reason, one.least_priority, one.forgoes, one.strict)
+            more = (one.refused, *one.qos, one.least_share, one.safe_factor, one.factor)
+            places += [first, accruing, accruing, len(counted), *one.accrual]
+            rows.append((*places, *said, *more))
         counters = len(self._standings.counters)
         new = slice(len(part.counter), None)
         part = part._replace(
@@ -308,7 +346,9 @@ def _max_wall(made: Made) -> int:
 
 
 def is_limited(keys: SlurmKeys) -> bool:
-    """Tell whether limits are enforced, and any is stated."""
+    """Tell whether limits are enforced, and any is stated; some flags of a QOS count anyway."""
+    if any(not set(ALWAYS).isdisjoint(one.Flags) for one in keys.qos.values()):
+        return True
     tree = associations(keys.accounts, (), ())
     return keys.charges_ends and any_limits(keys.qos, tree, listed_only=_lists_count(keys))
 

@@ -24,6 +24,7 @@ from scheduler_sim.simulation.rules.slurm.masks import Masks, write_nodes
 from scheduler_sim.simulation.rules.slurm.node_weights import weighs_nodes
 from scheduler_sim.simulation.rules.slurm.parameters import write_parameters
 from scheduler_sim.simulation.rules.slurm.qos import qos_of
+from scheduler_sim.simulation.rules.slurm.standings import accrues_limited
 from scheduler_sim.simulation.rules.topology_use import chooses_by_topology
 from scheduler_sim.units import MINUTE
 
@@ -98,6 +99,7 @@ class Schedulers(Numbers):
             members=sizes.rows if members or self.run.calls else 0,
             booked=self._booked,
             accelerate=keys.accelerates
+            and not accrues_limited(keys)
             and not any(_CHANGEABLE.intersection(one.flags) for one in system.reservations)
             and not shares_under_slurm(system, self.run.policy)
             and not chooses_by_topology(system, self.run.policy),

@@ -11,9 +11,10 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from scheduler_sim.engine.rules.slurm.resource_limits import state as kinds
-from scheduler_sim.policy.limit_words import DENIED, NOT_ALLOWED, word_for
+from scheduler_sim.policy.limit_words import BELOW, DENIED, NOT_ALLOWED, word_for
 from scheduler_sim.policy.limits import AssociationLimits, LimitKeys, QosKeys
-from scheduler_sim.policy.shares import Associations
+from scheduler_sim.policy.shares import Associations, associations
+from scheduler_sim.policy.slurm_keys import SlurmKeys
 
 BEFORE_OF_QOS = (
     ("GrpJobs", kinds.GRP_JOBS, ""),
@@ -48,6 +49,14 @@ SUBMIT_OF_QOS = (
 SUBMIT_OF_ASSOCIATIONS = (("GrpSubmitJobs", kinds.SUBMIT, ""), ("MaxSubmitJobs", kinds.SUBMIT, ""))
 """Limits in the order in which Slurm tests them: key, kind, and whose jobs of a QOS it counts."""
 
+ACCRUAL_OF_QOS = (
+    ("GrpJobsAccrue", ""),
+    ("MaxJobsAccruePerAccount", "account"),
+    ("MaxJobsAccruePerUser", "user"),
+)
+ACCRUAL = {"MaxJobsAccrue", *(key for key, _ in ACCRUAL_OF_QOS)}
+"""Limits of jobs that accrue age: of the job's own QOS, and of associations."""
+
 NODE_CAPS = ("MaxTRESPerAccount", "MaxTRESPerJob", "MaxTRESPerUser", "GrpTRES")
 """Limits of nodes that bound what a job may ask for at all, in Slurm's order."""
 
@@ -79,7 +88,8 @@ class Found(NamedTuple):
     resource: int
     most: int
     reason: int
-    group: int
+    group: bool
+    qos: int
 
 
 class Made(NamedTuple):
@@ -89,12 +99,16 @@ class Made(NamedTuple):
     after: list[Found]
     at_submission: list[Found]
     counted: list[int]
+    accruing: list[int]
+    accrual: tuple[int, int]
     most_nodes: int
     nodes_reason: int
     least_priority: int
+    forgoes: bool
     strict: bool
     refused: int
     qos: tuple[int, int]
+    least_share: float
     safe_factor: float
     factor: float
     counts_nodes: list[int]
@@ -111,16 +125,32 @@ class Standings:
     """
 
     def __init__(
-        self, qos: Mapping[str, QosKeys], resources: tuple[str, ...], nodes: int, *, listed_only: bool
+        self,
+        qos: Mapping[str, QosKeys],
+        resources: tuple[str, ...],
+        nodes: int,
+        *,
+        enforced: bool,
+        listed_only: bool,
     ) -> None:
-        self._qos, self._names = qos, list(qos)
+        self._qos, self._names, self._enforced = qos, list(qos), enforced
         self._nodes, self._listed_only = nodes, listed_only
         self.resources = resources
         self.counters: dict[Counts, int] = {}
-        self.reasons: dict[str, int] = {"": 0, DENIED: kinds.DENIED}
+        self.reasons: dict[str, int] = {"": 0, DENIED: kinds.DENIED, BELOW: kinds.BELOW}
 
-    def make(self, tree: Associations, row: int, own: str, of_partition: str) -> Made:
-        """Return the standing of jobs of association ``row`` with a QOS, in a partition with one or none."""
+    def make(self, tree: Associations, row: int, own: str, of_partition: str, *, reserved: bool) -> Made:
+        """Return the standing of jobs of association ``row`` with a QOS, in a partition with one or none.
+
+        ``reserved``: they name an advance reservation.
+        """
+        flags = self._qos[own].Flags if own in self._qos else ()
+        least = self._qos[own].least_share if own in self._qos else 0.0
+        refused, forgoes = "RequiresReservation" in flags and not reserved, "NoReserve" in flags
+        if not self._enforced:
+            number = self._reason(NOT_ALLOWED if refused else "")
+            own_keys = (forgoes, False, number, (-1, -1), least, 1.0, 1.0)
+            return Made([], [], [], [], [], (-1, 0), kinds.NO_CAP, 0, -1, *own_keys, [])
         levels = list(_levels(tree, row))
         first = [name for name in (of_partition, own) if name in self._qos]
         if own in self._qos and "OverPartQOS" in self._qos[own].Flags:
@@ -139,12 +169,16 @@ class Standings:
             after,
             submit,
             self._counted(names, tree, levels),
+            list(self._accruing(own, tree, levels)),
+            self._accrual(own, tree, levels),
             nodes,
             self._reason(word),
             self._least_priority(keys, tree, levels),
+            forgoes,
             any("DenyOnLimit" in one.Flags for one in keys),
-            self._reason("" if self._may_have(tree, levels, own) else NOT_ALLOWED),
+            self._reason(NOT_ALLOWED if refused or not self._may_have(tree, levels, own) else ""),
             (numbers[0] if numbers else -1, numbers[1] if len(numbers) > 1 else -1),
+            least,
             factor if safe else 1.0,
             factor,
             list(self._counts_nodes(names, tree, levels)),
@@ -167,9 +201,8 @@ class Standings:
                     mine.add((key, resource))
                     if (key, resource) not in set_by_qos:
                         whose = {"": "", "user": user, "account": account}[by]
-                        group = self._names.index(name) if not by and key.startswith("Grp") else -1
                         counts: Counts = (name, by, whose)
-                        yield self._limit(key, kind, resource, most, counts, group, qos=True)
+                        yield self._limit(key, kind, resource, most, counts, self._names.index(name))
             set_by_qos |= mine
         factor = self._limit_factor(names)
         for level, row in enumerate(levels):
@@ -180,14 +213,13 @@ class Standings:
                     hidden = ((key, resource), *((other, resource) for other in HIDING.get(key, ())))
                     if set_by_qos.isdisjoint(hidden):
                         most = int(most * factor) if key in SCALED else most
-                        yield self._limit(key, kind, resource, most, ("", row, ""), -1, qos=False)
+                        yield self._limit(key, kind, resource, most, ("", row, ""), -1)
 
-    def _limit(
-        self, key: str, kind: int, resource: str, most: int, counts: Counts, group: int, *, qos: bool
-    ) -> Found:
+    def _limit(self, key: str, kind: int, resource: str, most: int, counts: Counts, qos: int) -> Found:
         counter = -1 if kind in ALONE else self.counters.setdefault(counts, len(self.counters))
         number = self.resources.index(resource) if resource else kinds.NO_RESOURCE
-        return Found(kind, counter, number, most, self._reason(word_for(key, resource, qos=qos)), group)
+        reason = self._reason(word_for(key, resource, qos=qos >= 0))
+        return Found(kind, counter, number, most, reason, qos >= 0 and key.startswith("Grp"), qos)
 
     def _of_level(
         self, tree: Associations, levels: list[int], level: int, key: str
@@ -270,6 +302,33 @@ class Standings:
                     mine["", row, ""] = None
         return [self.counters.setdefault(counts, len(self.counters)) for counts in mine]
 
+    def _accruing(self, own: str, tree: Associations, levels: list[int]) -> Iterator[int]:
+        """All counters to which its jobs are added while they accrue age."""
+        if not limits_accrual(self._qos, tree):
+            return
+        user, account = _who(tree, levels)
+        whose = {"": "", "user": user, "account": account}
+        mine: list[Counts] = [(own, by, whose[by]) for _, by in ACCRUAL_OF_QOS if own in self._qos]
+        for counts in (*mine, *(("", row, "") for row in levels)):
+            yield self.counters.setdefault(counts, len(self.counters))
+
+    def _accrual(self, own: str, tree: Associations, levels: list[int]) -> tuple[int, int]:
+        """The counter at which the first limit of those that accrue age looks, -1 without one; its most."""
+        user, account = _who(tree, levels)
+        whose = {"": "", "user": user, "account": account}
+        found: list[tuple[Counts, int | None]] = []
+        if own in self._qos:
+            found += [((own, by, whose[by]), getattr(self._qos[own], key)) for key, by in ACCRUAL_OF_QOS]
+        for level, row in enumerate(levels):
+            found.append((("", row, ""), tree.keys[row].limits.GrpJobsAccrue))
+            if level == 0:
+                handed = (tree.keys[one].limits.MaxJobsAccrue for one in levels)
+                found.append((("", row, ""), next((most for most in handed if most is not None), None)))
+        counts, most = next(((counts, most) for counts, most in found if most is not None), (None, 0))
+        if counts is None:
+            return -1, 0
+        return self.counters.setdefault(counts, len(self.counters)), most
+
     def _reason(self, word: str) -> int:
         return self.reasons.setdefault(word, len(self.reasons))
 
@@ -305,6 +364,18 @@ def resources_named(qos: Mapping[str, QosKeys], tree: Associations) -> tuple[str
     return (*(name for name in first if name in named), *sorted(named.difference(first)))
 
 
+def limits_accrual(qos: Mapping[str, QosKeys], tree: Associations) -> bool:
+    """Tell whether it is limited how many jobs accrue age."""
+    said = [*qos.values(), *(keys.limits for keys in tree.keys)]
+    return any(not ACCRUAL.isdisjoint(one.model_fields_set) for one in said)
+
+
+def accrues_limited(keys: SlurmKeys) -> bool:
+    """Tell whether it is limited how many jobs accrue age, and age counts."""
+    ages = keys.PriorityType == "priority/multifactor" and "ACCRUE_ALWAYS" not in keys.PriorityFlags
+    return ages and keys.charges_ends and limits_accrual(keys.qos, associations(keys.accounts, (), ()))
+
+
 def limits_nodes(qos: Mapping[str, QosKeys], tree: Associations, nodes: int) -> bool:
     """Tell whether a limit counts nodes, and is less than there are."""
     said = [getattr(one, key) for one in qos.values() for key in COUNTED_NODES]
@@ -316,7 +387,7 @@ def any_limits(qos: Mapping[str, QosKeys], tree: Associations, *, listed_only: b
     """Tell whether anything at all is limited; ``listed_only``: lists of QOS are limits, too."""
     if listed_only and any(keys.qos is not None for keys in tree.keys):
         return True
-    told = {"priority", "UsageFactor", "LimitFactor", "Flags"}
+    told = {"priority", "UsageFactor", "UsageThreshold", "LimitFactor", "Flags"}
     told |= {"Preempt", "PreemptMode", "PreemptExemptTime"}
     return any(one.model_fields_set - told for one in qos.values()) or any(
         keys.limits.model_fields_set for keys in tree.keys

@@ -140,8 +140,14 @@ def _weigh(core: SlurmCore, row: int) -> bool:
 @part
 def weighted_age(core: SlurmCore, row: int, time: int) -> float:
     """The weighted age at ``time``."""
-    since = core.jobs[row].submit if core.slurm.rules.accrue_always else core.holds.term[row].begin
+    since = core.jobs[row].submit if core.slurm.rules.accrue_always else age_counts_from(core, row)
     return core.slurm.rules.weight_age * age_factor(time, since, core.slurm.rules.max_age)
+
+
+@question
+def age_counts_from(core: SlurmCore, row: int) -> int:
+    """Since when a job is eligible; below 0 if it is not, or counts as such yet."""
+    return core.holds.term[row].begin
 
 
 @part

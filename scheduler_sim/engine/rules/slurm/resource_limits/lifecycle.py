@@ -29,6 +29,7 @@ from scheduler_sim.engine.rules.slurm.resource_limits.reached import (
     reached_before,
 )
 from scheduler_sim.engine.rules.slurm.resource_limits.state import DENIED, NODES, LimitedCore
+from scheduler_sim.engine.rules.slurm.resource_limits.threshold import waits_for_shares
 from scheduler_sim.engine.rules.slurm.resource_limits.waiting import wait_for
 
 LIMIT_CHECK = 6 * KIND
@@ -169,6 +170,8 @@ def usage_counts(core: LimitedCore) -> bool:
 def some_job_waits_for_usage(core: LimitedCore) -> bool:
     """Usage fades, or is forgotten one day, and a job waits for that alone."""
     limits = core.resource_limits
+    if waits_for_shares(core):
+        return True
     if not limits.rules.minutes or not core.slurm.rules.calc_period:
         return False
     if core.slurm.rules.decay_rate == 1.0 and limits.rules.resets_done == len(limits.resets):

@@ -25,6 +25,12 @@ from scheduler_sim.engine.rules.slurm.state import SlurmCore
 DENIED = 1
 """Number of the word for what a QOS denies at submission."""
 
+BELOW = 2
+"""Number of the word for a fair share below what a QOS asks for."""
+
+NOT_IN_LINE, IN_LINE = -2, -1
+"""Of a job that does not wait, and of one that accrues no age yet."""
+
 NO_RESOURCE = -1
 NOT_DEALT, NODES = -1, -2
 """Resources that are as asked for, and the number of nodes."""
@@ -37,6 +43,12 @@ class LimitRules(Record):
     safe: int  # 1 = a job starts only if its minutes suffice to its limit
     stop: int  # 1 = assoc_limit_stop: one that waits for a limit holds up others
     minutes: int  # 1 = some limit is one of minutes that computations change
+    accrual: int  # 1 = it is limited how many jobs accrue age
+    in_line: int  # how many have no place among them
+    thresholds: int  # 1 = some QOS asks for a least fair share
+    moving: int  # computations that fair shares may yet change in, though nothing runs
+    brief: int  # 1 = what is not planned is tried as if it took a minute: it may be preempted
+    whole: int  # s, the limit of the job that is tried so
     exact: int  # 1 = a job has what it asks for, whichever nodes it gets
     resets_done: int  # how often usage has been forgotten
     chosen: int  # 1 = what a job WOULD HAVE is of nodes that were chosen
@@ -51,7 +63,8 @@ class Limit:
     resource: int  # column of the amounts, NO_RESOURCE = jobs, or time
     most: int  # jobs, amount, minutes, resource-minutes
     reason: int  # number of the word that Slurm has for it
-    group: int  # the QOS whose jobs it is for, all together: assoc_limit_stop holds it up; -1 = none
+    group: int  # 1 = of the jobs of a QOS all together
+    qos: int  # the QOS whose limit it is, -1 = of an association
 
 
 class Standing:
@@ -63,13 +76,19 @@ class Standing:
     last: int
     counted: int  # its counters: rows counted .. counted_last - 1 of ``counted``
     counted_last: int
+    accruing: int  # ... and where it counts while it accrues age: rows accruing .. accruing_last - 1
+    accruing_last: int
+    accrual: int  # the counter of those that do with it, -1 = they are not limited
+    most_accrue: int
     most_nodes: int  # more are never allowed
     nodes_reason: int
     least_priority: int  # that reserves, -1 = as for all
+    forgoes: int  # 1 = NoReserve: its jobs are not planned for later
     strict: int  # 1 = what it can never have is refused when it is submitted
     refused: int  # number of the word for why its association may not have its QOS, 0 = it may
     qos: int  # the QOS that hold it up, with assoc_limit_stop, -1 = none
     other_qos: int
+    least_share: float  # weighted, below which its jobs wait; 0 = any will do
     safe_factor: float  # its time limits count so many times
     factor: float  # ... and so does what it uses
 
@@ -79,6 +98,7 @@ class Counter:
 
     jobs: int  # that run
     submitted: int  # that wait or run
+    accruing: int  # that wait, and accrue age
     wall: float  # s used up to the last computation, decayed
     nodes: int  # row of ``on_node``, where nodes that jobs share are counted once; -1 = none
     decays: int  # 0 = its usage does not decay
@@ -95,6 +115,11 @@ class LimitedJob:
     head: int  # the first task of its array, itself if it has none
     tasks: int  # jobs that are submitted with that one, itself counted
     counts: int  # 1 = it counts as submitted
+    blocking: int  # the QOS whose limit stood last against the nodes that it would have, -1 = none
+    accrues: int  # since when its age counts; IN_LINE, NOT_IN_LINE
+    fresh: int  # 1 = no pass has found it eligible yet
+    below: int  # 1 = its fair share was below what its QOS asks for at the last computation
+    share: float  # ... and what it was
     short: int  # in which partitions it was short of minutes before they were computed, a bit for each
 
 
@@ -109,6 +134,7 @@ class ResourceLimits(NamedTuple):
     of: Ints  # [p] the standing of a placement
     asks: Ints  # [p, r] what it asks for, as far as that is known before it has nodes
     job: Table[LimitedJob]  # [n]
+    line: Ints  # [n] those that accrue no age yet, in the order of the list of jobs
     has: Ints  # [n, r] what it has since its start
     would_have: Ints  # [r] of the job that is looked at
     amount: Ints  # [c, r] in use
@@ -146,7 +172,8 @@ def blank_resource_limits(sizes: LimitSizes) -> ResourceLimits:
     def zeros(*shape: int) -> Ints:
         return np.zeros(shape, dtype=np.int64)
 
-    r = sizes.resources
+    r, job = sizes.resources, table(LimitedJob, sizes.rows)
+    job["accrues"], job["blocking"] = NOT_IN_LINE, -1
     return ResourceLimits(
         rules=one(LimitRules),
         standing=table(Standing, 0),
@@ -155,7 +182,8 @@ def blank_resource_limits(sizes: LimitSizes) -> ResourceLimits:
         counted=zeros(0),
         of=zeros(sizes.placements),
         asks=zeros(sizes.placements, r),
-        job=table(LimitedJob, sizes.rows),
+        job=job,
+        line=zeros(sizes.rows),
         has=zeros(sizes.rows, r),
         would_have=zeros(r),
         amount=zeros(0, r),

@@ -12,6 +12,7 @@ from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.core.state import INF
 from scheduler_sim.engine.rules.slurm.limit_questions import (
     all_within_limits,
+    forgoes_plan,
     held_up_until,
     is_surely_tried,
     least_priority_that_reserves,
@@ -23,6 +24,8 @@ from scheduler_sim.engine.rules.slurm.limit_questions import (
     passed_over,
     start_or_plan,
     start_tried,
+    trial_begins,
+    trial_ends,
     waits_for_known_limit,
 )
 from scheduler_sim.engine.rules.slurm.node_space import plan_opens
@@ -40,6 +43,7 @@ from scheduler_sim.engine.rules.slurm.resource_limits.reached import (
     reached_before,
 )
 from scheduler_sim.engine.rules.slurm.resource_limits.state import LimitedCore
+from scheduler_sim.units import MINUTE
 
 LATER_S = 500
 """assoc_limit_stop: so much later one is planned that waits for a limit, where no more nodes are to come."""
@@ -63,6 +67,19 @@ def _waits_for_limit(core: LimitedCore, row: int, number: int) -> bool:
     """Note the limit that stands against it, if one does."""
     wait_for(core, row, core.resource_limits.limit[number].reason if number >= 0 else 0)
     return number >= 0
+
+
+@part
+def _reached_with_nodes(core: LimitedCore, row: int, placement: int) -> int:
+    """The first limit that stands against what it WOULD HAVE; of a QOS, that one is what blocks it.
+
+    Slurm knows that QOS (``qos_blocking_ptr``) until it tests such limits again: a limit of numbers of jobs
+    or of times, which are tested before, does not change it.
+    """
+    number = reached_after(core, placement)
+    blocking = core.resource_limits.limit[number].qos if number >= 0 else -1
+    core.resource_limits.job[row].blocking = blocking
+    return number
 
 
 @part
@@ -101,7 +118,7 @@ def limit_by_choice(core: LimitedCore, row: int, placement: int, picked: bool) -
         take_picked(core, placement)
     else:
         take_asked(core, placement)
-    return _waits_for_limit(core, row, reached_after(core, placement))
+    return _waits_for_limit(core, row, _reached_with_nodes(core, row, placement))
 
 
 @on(may_be_passed, "resource_limits")
@@ -149,16 +166,16 @@ def start_or_wait_for_limit(core: LimitedCore, row: int, placement: int, later: 
         if not knows_its_share(core, row, placement):
             return core.clock.now
         take_picked(core, placement)
-        number = reached_after(core, placement)
+        number = _reached_with_nodes(core, row, placement)
     if not _waits_for_limit(core, row, number):
         return core.clock.now
     if not core.resource_limits.rules.stop:
         return INF
     time = later if later < INF else core.clock.now + LATER_S
-    limit = core.resource_limits.limit[number]
-    if limit.group >= 0:
+    blocking = core.resource_limits.job[row].blocking
+    if core.resource_limits.limit[number].group and blocking >= 0:
         held_up = core.resource_limits.held_up
-        held_up[limit.group] = max(held_up[limit.group], time)
+        held_up[blocking] = max(held_up[blocking], time)
     return time
 
 
@@ -168,7 +185,28 @@ def plan_within_limits(core: LimitedCore, row: int, placement: int) -> bool:
     if core.resource_limits.rules.stop:
         return True
     take_planned(core, placement)
-    return not _waits_for_limit(core, row, reached_after(core, placement))
+    return not _waits_for_limit(core, row, _reached_with_nodes(core, row, placement))
+
+
+@on(forgoes_plan, "resource_limits")
+def is_not_planned(core: LimitedCore, placement: int) -> bool:
+    """NoReserve of its QOS."""
+    return bool(core.resource_limits.standing[core.resource_limits.of[placement]].forgoes)
+
+
+@on(trial_begins, "resource_limits")
+def try_a_minute(core: LimitedCore, placement: int) -> None:
+    """One that is not planned, where jobs are preempted: it may start before a plan, and make way then."""
+    if core.resource_limits.rules.brief and is_not_planned(core, placement):
+        core.resource_limits.rules.whole = core.placements[placement].limit
+        core.placements[placement].limit = MINUTE
+
+
+@on(trial_ends, "resource_limits")
+def restore_limit(core: LimitedCore, placement: int) -> None:
+    """It has its own limit again, and runs to that."""
+    if core.resource_limits.rules.brief and is_not_planned(core, placement):
+        core.placements[placement].limit = core.resource_limits.rules.whole
 
 
 @on(least_priority_that_reserves, "resource_limits")
