@@ -15,12 +15,14 @@ from tests.slurm_oracle.shared_nodes import SharedCase, load_shared
 
 MB = 1024
 SAID = ("max_cpus_per_node", "def_mem_per_cpu", "def_mem_per_node", "max_mem_per_cpu", "def_cpu_per_gpu")
+GANG = ("PreemptType", "PreemptMode", "SchedulerTimeSlice")
 SLURMS = ("MaxCPUsPerNode", "DefMemPerCPU", "DefMemPerNode", "MaxMemPerCPU", "DefCpuPerGPU")
 
 
 def play_shared_engine(case: SharedCase, run: Run, **settings: Any) -> list[Fate]:
     """What the engine makes of the case, with the clock origin and the daemon's start of one run."""
     more = settings_of(case.settings) | {"starts_before_s": started_before(case, run)}
+    more |= {key: case.conf[key] for key in GANG if key in case.conf}
     policy = policy_of(case, run, more | settings)
     system = system_of(case.machine, case.partitions)
     return played(case, Simulation(system, workload_of(case), policy))
@@ -113,6 +115,7 @@ def workload_of(case: SharedCase) -> Workload:
         gres=[_joined(job.get("gres", ""), _gpus(job, "gpus_per_node")) for job in jobs],
         gres_per_job=[_gpus(job, "gpus") for job in jobs],
         exclusive=[int(bool(job.get("exclusive"))) for job in jobs],
+        oversubscribe=[int(bool(job.get("oversubscribe"))) for job in jobs],
     )
 
 
