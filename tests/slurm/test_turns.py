@@ -215,6 +215,22 @@ def test_turns_outlive_what_operators_do(keys: dict[str, Any]) -> None:
     assert result.metrics["suspended"]["times"] > 20
 
 
+@pytest.mark.parametrize("keys", [GANG, BY_TIERS], ids=["turns", "tiers"])
+def test_turns_outlive_nodes_that_go_out_of_service(keys: dict[str, Any]) -> None:
+    """Jobs there end with their nodes, at work or suspended, and run once more."""
+    events = [
+        {"time": 300, "end": 600, "module": "CM", "nodes": "0-1", "state": "DOWN"},
+        {"time": 400, "end": 900, "module": "CM", "nodes": "2", "state": "DRAIN"},
+    ]
+    system = site("FORCE:3", "FORCE:1", tiers=(1, 2), nodes=6, cores_per_node=16, sockets=2, memory_gb=64)
+    failing = System.from_dict(system.to_dict() | {"events": events})
+    result = simulate(failing, crowd(60, nodes=2), slurm(**keys))
+    result.check()
+    assert result.metrics["counts"]["requeued"] > 0
+    assert result.metrics["suspended"]["times"] > 20
+    assert set(result.components["state"].astype(str)) == {"COMPLETED"}
+
+
 def test_a_result_in_the_middle() -> None:
     """What is suspended is cancelled with the rest, if everything stops; and goes on in another branch."""
     sim = Simulation(site("FORCE:2"), jobs(2), slurm(**GANG))

@@ -87,6 +87,7 @@ READERS: dict[str, Callable[[str], Any]] = {
     "OverTimeLimit": _minutes,
     "KillWait": count,
     "MessageTimeout": count,
+    "SchedulerTimeSlice": count,
     "PreemptType": str.lower,
     "PreemptMode": str.upper,
     "JobRequeue": flag,

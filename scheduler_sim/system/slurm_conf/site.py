@@ -35,14 +35,16 @@ from scheduler_sim.system.slurm_conf.policy_keys import (
 from scheduler_sim.system.slurm_conf.power_saving import INTERVAL, PROGRAMS, kept_on
 from scheduler_sim.system.slurm_conf.topology_conf import FILE as TOPOLOGY
 from scheduler_sim.system.slurm_conf.topology_conf import read_topology, topology_keys
-from scheduler_sim.system.slurm_conf.values import count, licences
+from scheduler_sim.system.slurm_conf.values import licences
 from scheduler_sim.system.system import Resource, System
 from scheduler_sim.system.topology import TopologyKeys
 
 MODES = ("OFF", "REQUEUE", "CANCEL")
 SUSPEND, GANG = "SUSPEND,GANG", "GANG"
-SHORTEST_SLICE_S = 5
 """What may become of jobs that are preempted here."""
+
+SLICE, SHORTEST_SLICE_S = "SchedulerTimeSlice", 5
+"""How long a turn lasts, and what Slurm does not take."""
 
 SLURMS_OWN = {"AccountingStorageType": "accounting_storage/none", "AccountingStorageEnforce": "none"}
 """Defaults of Slurm's that policy.slurm does not have: a database, and limits that are enforced."""
@@ -178,8 +180,6 @@ class _Settings:
             self.cluster = pair.value
         elif pair.key.lower() == "licenses":
             self.licences = self._notes.read(pair, licences, {})
-        elif pair.key.lower() == "schedulertimeslice":
-            self._pairs["SchedulerTimeSlice"] = pair
         elif pair.key.lower() in PROGRAMS:
             self._programs.add(pair.key.lower())
             self._notes.ignore(pair, why_ignored("top", pair.key))
@@ -226,10 +226,11 @@ class _Settings:
         kept = by_tier or (mode == GANG and kind == "preempt/none" and self.shares)
         if mode in (SUSPEND, GANG) and not kept:
             self._leave_out()
-        if (turns := self._pairs.pop("SchedulerTimeSlice", None)) is not None:
-            self._set_slice(
-                turns, PREEMPTION if gang and not kept else "" if kept and self.shares else NO_TURNS
-            )
+        if SLICE in self.policy:
+            short = self.policy[SLICE] < SHORTEST_SLICE_S
+            why = PREEMPTION if gang and not kept else TOO_SHORT if kept and short else NO_TURNS
+            if short or not (kept and self.shares):
+                self._leave_out((SLICE,), why)
 
     def _set_gang(self) -> bool:
         """Whether there is gang scheduling; its words in one order."""
@@ -239,16 +240,6 @@ class _Settings:
         elif "GANG" in words and words <= {"OFF", "GANG"}:
             self.policy["PreemptMode"] = GANG
         return "GANG" in words
-
-    def _set_slice(self, pair: Pair, why_not: str) -> None:
-        """How long a turn lasts, where jobs take turns; what is too short counts no more in Slurm."""
-        found = self._notes.read(pair, count, None)
-        if why_not or not self._is_modelled("SchedulerTimeSlice"):
-            self._notes.ignore(pair, why_not or NOT_MODELLED)
-        elif found is not None and found < SHORTEST_SLICE_S:
-            self._notes.ignore(pair, TOO_SHORT)
-        elif found is not None:
-            self.policy["SchedulerTimeSlice"], self.places["SchedulerTimeSlice"] = found, pair.place
 
     def leave_preemption_out(self, *, cores_are_shared: bool) -> None:
         """Of jobs that meet on a core only suspension is modelled, nor any in other ways: say so."""
