@@ -1,7 +1,7 @@
 """Recordings that this project made itself, and ships: jobs that take turns on shared cores.
 
-Made with ``tests.slurm_oracle.recording``. Jobs count the time in which they work. What a machine adds to it, in
-launching and stopping them, is not a matter of rules: each job works as long here as in the recording.
+Made with ``tests.slurm_oracle.recording``. Jobs count the time in which they work. What a machine adds to it,
+in launching and stopping them, is not a matter of rules: each job works as long here as in the recording.
 """
 
 from __future__ import annotations
