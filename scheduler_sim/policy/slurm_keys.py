@@ -64,7 +64,7 @@ SELECTED = (
     *("CR_LLN", "CR_PACK_NODES"),
 )
 BY_SYSTEM = "by_system"
-TOPOLOGY_WORDS = ("TOPOOPTIONAL",)
+TOPOLOGY_WORDS = ("DRAGONFLY", "TOPOOPTIONAL")
 WITH_LIMITS = ("limits", "safe", "all")
 """Words of AccountingStorageEnforce under which Slurm counts what limits are held to."""
 
@@ -180,7 +180,8 @@ Select = Annotated[
     tuple[str, ...], BeforeValidator(Check(f"a list of {', '.join(SELECTED)}", _selected, SELECTED))
 ]
 TopologyWords = Annotated[
-    tuple[str, ...], BeforeValidator(Check("TopoOptional, or nothing", _of_topology, TOPOLOGY_WORDS))
+    tuple[str, ...],
+    BeforeValidator(Check("Dragonfly, TopoOptional, or nothing", _of_topology, TOPOLOGY_WORDS)),
 ]
 Weights = Annotated[
     dict[str, float],
@@ -253,7 +254,9 @@ class SlurmKeys(Keys):
         )
     )
     TopologyParam: TopologyWords = Field(
-        default=(), description="TopoOptional: by location only for jobs that ask for a number of switches"
+        default=(),
+        description="TopoOptional: by location only for jobs that ask for a number of switches; Dragonfly:"
+        " a job that no leaf holds has nodes of all leaves in turn",
     )
     max_switch_wait: Count = Field(
         default=300,

@@ -1,8 +1,8 @@
 """Slurm's topology/tree and topology/block as a slow, plain model: which nodes a job gets by where they lie.
 
-The rules are those that were read in the source (`_eval_nodes_topo` and `_topo_choose_best_switch` of
-cons_tres/job_test.c in 22.05; eval_nodes_block.c in 24.05). Switches are objects with sets of nodes; links
-are counted one by one.
+The rules are those that were read in the source (`_eval_nodes_topo`, `_topo_choose_best_switch` and
+`_eval_nodes_dfly` of cons_tres/job_test.c in 22.05; eval_nodes_block.c in 24.05). Switches are objects with
+sets of nodes; links are counted one by one.
 """
 
 from __future__ import annotations
@@ -130,6 +130,33 @@ class Blocks(Tree):
         return False
 
 
+class Dragonfly(Tree):
+    """topology/tree with Dragonfly: one leaf holds a job, or it has a node of each in turn."""
+
+    def top(self, enough: Enough, usable: set[int], weight: Weight) -> set[int] | None:
+        """The nodes of the highest switch with usable nodes; of several, of the first."""
+        able = [one for one in self.switches if one.all_nodes() & usable]
+        highest = max((one.level for one in able), default=0)
+        found = next((one.all_nodes() for one in able if one.level == highest), set())
+        return found if found and enough(len(found & usable)) else None
+
+    def alone(self, taken: set[int], usable: set[int]) -> set[int]:
+        """The nodes of the leaf that is tried alone: the used one, else the fullest; none if several are."""
+        leaves = [one for one in self.switches if not one.below]
+        used = [leaf for leaf in leaves if leaf.nodes & taken]
+        if len(used) > 1:
+            return set()
+        return (used or [max(leaves, key=lambda leaf: len(leaf.nodes & usable))])[0].nodes - taken
+
+    def in_turn(self, free: set[int]) -> Iterator[int]:
+        """A node of each leaf, then the next of each."""
+        while free:
+            for leaf in self.switches:
+                if not leaf.below and leaf.nodes & free:
+                    free.remove(node := min(leaf.nodes & free))
+                    yield node
+
+
 def choose(tree: Tree, wanted: int, usable: set[int], weight: Mapping[int, object]) -> set[int] | None:
     """Whole nodes for a job."""
     if isinstance(tree, Blocks):
@@ -145,6 +172,10 @@ def choose(tree: Tree, wanted: int, usable: set[int], weight: Mapping[int, objec
                 usable = {node for node in usable if weight[node] <= value}
                 break
             taken += [node for node in sorted(usable) if weight[node] == value]
+    if isinstance(tree, Dragonfly):
+        alone, free = tree.alone(set(taken), usable) & usable, usable - set(taken)
+        order = sorted(alone) if len(alone) >= wanted - len(taken) else list(tree.in_turn(free))
+        return {*taken, *order[: wanted - len(taken)]}
     used = [leaf for leaf in tree.switches if leaf.nodes & set(taken)]
     order = list(used)
     while len(taken) < wanted:
@@ -169,7 +200,8 @@ class Waits(Passes):
             return False
         leaves = {self.tree.leaf_of(node).name for node in nodes}
         wait = self.most_wait if job.switch_wait < 0 else min(job.switch_wait, self.most_wait)
-        return job.switches <= 0 or len(leaves) <= job.switches or self.now >= job.sought + wait
+        most = 0 if isinstance(self.tree, Dragonfly) and job.switches > 1 else job.switches
+        return most <= 0 or len(leaves) <= most or self.now >= job.sought + wait
 
     def seek(self, job: Job) -> None:
         if job.sought is None:
@@ -232,6 +264,9 @@ class TopologyAttempt(Attempt):
             for node in lower:
                 if self.most > 0:
                     self._take(node, self._cut(node))
+        if isinstance(self.tree, Dragonfly):
+            self._in_turn(self.tree, usable)
+            return self.cpus <= 0 and self._has_gpus() and self._enough_nodes(0)
         used = [leaf for leaf in self.tree.switches if leaf.nodes & set(self.taken)]
         order = list(used)
         while self.most > 0 and not self._satisfied():
@@ -245,6 +280,18 @@ class TopologyAttempt(Attempt):
                 if self.most > 0 and not self._satisfied():
                     self._take(node, self._cut(node))
         return self.cpus <= 0 and self._has_gpus() and self._enough_nodes(0)
+
+    def _in_turn(self, tree: Dragonfly, usable: set[int]) -> None:
+        among = sorted(tree.alone(set(self.taken), usable) & usable)
+        cpus = sum(self.usable[node] for node in among)
+        if cpus >= self.cpus and self._enough_nodes(len(among)) and self._would_have_gpus(among):
+            self._take_all(among)
+        self._take_all(list(tree.in_turn(usable - set(self.taken))))
+
+    def _take_all(self, nodes: list[int]) -> None:
+        for node in nodes:
+            if self.most > 0 and not self._satisfied():
+                self._take(node, self._cut(node))
 
     def _lower_weights(self, usable: set[int]) -> list[int] | None:
         """The nodes of all weights below the one that suffices; those of larger weights leave `usable`."""

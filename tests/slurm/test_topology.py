@@ -186,6 +186,15 @@ def test_topo_optional_looks_at_those_alone_that_ask():
     assert found == {"a": "0-2", "b": "3-4", "c": "5-6"}
 
 
+def test_in_a_dragonfly_one_leaf_holds_a_job_or_all_have_a_part():
+    """Three leaves of 4. a has two nodes of the first. b wants 5: one of each leaf, twice. c wants 3, which
+    the last leaf has left. d wants 2, which the second has; asking for two leaves counts for nothing."""
+    jobs = {name: {"nodes": n, "run_time": LONG} for name, n in zip("abc", (2, 5, 3), strict=True)}
+    jobs |= {"d": {"nodes": 2, "run_time": LONG, "switches": 2}}
+    found = nodes_of(run({"levels": [4]}, jobs, TopologyParam="Dragonfly"))
+    assert found == {"a": "0-1", "b": "2-5,8", "c": "9-11", "d": "6-7"}
+
+
 def test_a_job_that_no_switch_holds_is_rejected():
     trees = {"switches": [{"name": "a", "nodes": "m[0-5]"}, {"name": "b", "nodes": "m[6-11]"}]}
     result = run(trees, {"a": {"nodes": 7, "run_time": 60}, "b": {"nodes": 6, "run_time": 60}})

@@ -48,7 +48,7 @@ class Preempting(NamedTuple):
 
     @property
     def keys(self) -> dict[str, Any]:
-        words = "TopoOptional" if self.optional else ""
+        words = ["TopoOptional"] * self.optional + ["Dragonfly"] * self.lie.dragonfly
         return {"max_switch_wait": self.max_switch_wait, "TopologyParam": words}
 
     def tree(self, nodes: int) -> Any:

@@ -14,6 +14,7 @@ from tests.oracle import plain_cons_tres_choice
 from tests.oracle.plain_slurm_records import Config
 from tests.oracle.plain_topology import (
     Blocks,
+    Dragonfly,
     Switch,
     TopologyAttempt,
     TopologySharedSlurm,
@@ -37,6 +38,7 @@ class Site:
     above: list[list[int]]
     first: bool  # those above stand before the leaves in the table
     sizes: tuple[int, ...] = ()
+    dragonfly: bool = False
 
     @property
     def order(self) -> list[int]:
@@ -66,7 +68,7 @@ class Site:
             return Blocks(made, list(self.sizes))
         for below in self.above:
             made.append(Switch(f"s{len(made)}", below=[made[i] for i in below]))
-        return Tree([made[i] for i in self.order])
+        return (Dragonfly if self.dragonfly else Tree)([made[i] for i in self.order])
 
 
 @st.composite
@@ -74,7 +76,7 @@ def sites(
     draw: st.DrawFn,
     sizes: dict[str, int],
     *,
-    kinds: tuple[str, ...] = ("tree", "block"),
+    kinds: tuple[str, ...] = ("tree", "block", "dragonfly"),
     under_one: bool = False,
 ) -> Site:
     """Nodes of all modules on leaves, in any order; a forest above, in which leaves may be at any height.
@@ -101,7 +103,7 @@ def sites(
         above.append(below)
     if under_one or draw(st.integers(0, 3)):  # one above all
         above.append(roots)
-    return Site(leaves, above, first=draw(st.booleans()))
+    return Site(leaves, above, first=draw(st.booleans()), dragonfly=kind == "dragonfly")
 
 
 @dataclass(frozen=True)
@@ -166,8 +168,8 @@ def system_of(found: OnSwitches) -> System:
     return System.from_dict(keys | {"topology": found.site.keys()})
 
 
-def policy_of(keys: dict[str, Any], optional: bool, max_switch_wait: int) -> Policy:
-    words = "TopoOptional" if optional else ""
+def policy_of(keys: dict[str, Any], optional: bool, max_switch_wait: int, dragonfly: bool = False) -> Policy:
+    words = ["TopoOptional"] * optional + ["Dragonfly"] * dragonfly
     given = keys | {"TopologyParam": words, "max_switch_wait": max_switch_wait}
     return Policy(name="slurm", backfill="slurm", slurm=given)
 
@@ -180,7 +182,7 @@ def _with_switches(workload: Workload, jobs: Any) -> Workload:
 def played(found: OnSwitches) -> Result:
     case = found.case
     keys = {"starts_before_s": case.begins_s} | case.keys
-    policy = policy_of(keys, found.optional, found.max_switch_wait)
+    policy = policy_of(keys, found.optional, found.max_switch_wait, found.site.dragonfly)
     result = simulate(system_of(found), engine_cases.workload_of(case, **asked_by(case.jobs)), policy)
     result.check()
     return result
@@ -269,7 +271,7 @@ def played_shared(found: SharedOnSwitches) -> Result:
     system = shared_cases.system_of(case.nodes, case.partitions)
     system = System.from_dict(system.to_dict() | {"topology": found.site.keys()})
     workload = _with_switches(shared_cases.workload_of(case.jobs), case.jobs)
-    result = simulate(system, workload, policy_of(keys, False, found.max_switch_wait))
+    result = simulate(system, workload, policy_of(keys, False, found.max_switch_wait, found.site.dragonfly))
     result.check()
     return result
 

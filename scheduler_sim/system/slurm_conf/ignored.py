@@ -29,7 +29,6 @@ NO_TOPOLOGY_CONF = "there is no topology.conf in its folder: any free nodes are 
 NO_TOPOLOGY_PLUGIN = "TopologyPlugin is neither topology/tree nor topology/block: Slurm does not read it"
 PARTLY_ON_SWITCHES = "nodes of a module are on no switch, which is not modelled: any free nodes are used"
 OTHER_TOPOLOGY = "only trees and blocks are modelled as topologies: any free nodes are used"
-AS_A_TREE = "the dragonfly part is not modelled: leaves are chosen as in a tree"
 ROUTES = "the routes of messages do not change a schedule"
 POWER = "this part of power saving is not modelled"
 NO_POWER_SAVING = (

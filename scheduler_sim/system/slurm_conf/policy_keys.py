@@ -8,7 +8,6 @@ from typing import Any
 from scheduler_sim.errors import InputError
 from scheduler_sim.system.slurm_conf.ignored import (
     ALSO_CORES,
-    AS_A_TREE,
     IN_TURN,
     LIMITS,
     OF_EACH_THREAD,
@@ -49,7 +48,6 @@ OF_POWER_SAVING = (
 _LIMITING = ("limits", "2", "safe", "qos", "all")
 _FLAGS_WITHOUT_EFFECT = {"CALCULATE_RUNNING": RUNNING}
 _TOPOLOGY_WITHOUT_EFFECT = {
-    "DRAGONFLY": AS_A_TREE,
     **dict.fromkeys(("ROUTEPART", "ROUTETREE", "SWITCHASNODERANK", "TOPOMAXSIZEUNROLL"), ROUTES),
     **dict.fromkeys(("NOCTLDINADDRANY", "NOINADDRANY"), ROUTES),
 }

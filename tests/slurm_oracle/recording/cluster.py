@@ -94,7 +94,7 @@ class Cluster:
         return [name for spec in self.case["nodes"] for name in node_names(spec["names"])]
 
     def write(self) -> None:
-        """Write slurm.conf, and gres.conf where there are GPUs."""
+        """Write slurm.conf, topology.conf where there are switches, and gres.conf where there are GPUs."""
         for part in ("state", "spool", "devices"):
             (self.folder / part).mkdir(parents=True)
         files = (
@@ -106,6 +106,8 @@ class Cluster:
             f"SlurmdLogFile={self.folder}/%n.log",
         )
         (self.folder / "slurm.conf").write_text("\n".join([*self.settings, *files, ""]))
+        if switches := self.case.get("topology_conf"):
+            (self.folder / "topology.conf").write_text("\n".join([*switches, ""]))
         if gres := self.case.get("gres_conf"):
             for number in range(DEVICES):
                 device = self.folder / "devices" / f"gpu{number}"

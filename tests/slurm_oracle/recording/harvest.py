@@ -38,7 +38,7 @@ def harvest(cluster: Cluster, played: Played) -> dict[str, Any]:
 
 def _jobs(cluster: Cluster, played: Played) -> list[dict[str, Any]]:
     starts, ends = _logged(cluster, played.origin)
-    ours = {slurms: mine for mine, slurms in played.ids.items()}
+    names = {slurms: mine for mine, slurms in played.ids.items()}
     jobs = []
     for line in cluster.call("scontrol", "-o", "show", "job")[1].splitlines():
         said = dict(word.split("=", 1) for word in line.split(" ") if "=" in word)
@@ -46,14 +46,18 @@ def _jobs(cluster: Cluster, played: Played) -> list[dict[str, Any]]:
         if "JobId" not in said or not task.isdigit():  # the rest of an array
             continue
         number = int(said["JobId"])
+        ours = names.get(int(said.get("ArrayJobId") or said.get("HetJobId") or number))
+        if ours is None:  # one of which sbatch said that it was refused
+            continue
         held = said["JobState"] == "PENDING" and said["Reason"] == "ReservationDeleted"
         jobs.append(
             {
-                "id": ours[int(said.get("ArrayJobId") or said.get("HetJobId") or number)],
+                "id": ours,
                 "task": int(task) if "ArrayJobId" in said else None,
                 "het_offset": int(said["HetJobOffset"]) if "HetJobOffset" in said else None,
                 "state": "RESV_DEL_HOLD" if held else said["JobState"],
                 "Partition": said["Partition"],
+                "nodes": said["NodeList"],
                 "submit": _second(said["SubmitTime"], played.origin),
                 "start": _second(said["StartTime"], played.origin),
                 "end": _second(said["EndTime"], played.origin),

@@ -23,7 +23,10 @@ OPTIONS = {
     "licenses": "-L",
     "array": "-a",
 }
-LONG_OPTIONS = ("ntasks_per_node", "mem", "mem_per_cpu", "gres", "gpus", "gpus_per_node", "reservation")
+LONG_OPTIONS = (
+    *("ntasks_per_node", "mem", "mem_per_cpu", "gres", "gpus", "gpus_per_node"),
+    *("reservation", "switches"),
+)
 LOOK_AT_S = 0.7
 """The queue is looked at in this part of each second."""
 

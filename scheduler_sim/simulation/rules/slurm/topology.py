@@ -37,6 +37,12 @@ class SwitchTopology(Numbers):
         if self.needed:
             _refuse(run)
 
+    @property
+    def _is_dragonfly(self) -> bool:
+        topology = self.run.system.topology
+        is_tree = topology is not None and topology.type == TREE
+        return is_tree and "DRAGONFLY" in self.run.policy.slurm.TopologyParam
+
     def room(self, sizes: Sizes) -> TopologySizes:
         """For all switches."""
         system = self.run.system
@@ -55,6 +61,7 @@ class SwitchTopology(Numbers):
         assert system.topology is not None
         part.rules.optional = "TOPOOPTIONAL" in self.run.policy.slurm.TopologyParam
         part.rules.blocks = system.topology.type == BLOCK
+        part.rules.dragonfly = self._is_dragonfly
         part.size[:] = _sizes(system)
         part.free[:] = [not on for on in system.on_switches]
         part.switch["level"] = [switch.level for switch in system.switches]
@@ -80,7 +87,10 @@ class SwitchTopology(Numbers):
             )
         job, keys = core.topology.job, self.run.policy.slurm
         wait = jobs.column("switch_wait")
-        job["most"][jobs.rows] = np.maximum(jobs.column("switches"), 0)
+        most_leaves = np.maximum(jobs.column("switches"), 0)
+        if self._is_dragonfly:  # a count above 1 is set to 0 there
+            most_leaves = np.where(most_leaves > 1, 0, most_leaves)
+        job["most"][jobs.rows] = most_leaves
         most = keys.max_switch_wait
         job["wait"][jobs.rows] = np.where(wait < 0, most, np.minimum(wait, most))
         core.topology.owner[jobs.where] = jobs.first + jobs.placements.owner

@@ -1,7 +1,8 @@
 """Under which switch a job gets its nodes, and which leaf comes next (``_eval_nodes_topo``, Slurm 22.05).
 
 Under the top the leaves near those that are used come first, and of these the best fit; blocks have no
-distance, and one that a job fits in holds all of it.
+distance, and one that a job fits in holds all of it. In a dragonfly (``_eval_nodes_dfly``) one leaf holds a
+job, or all have a part.
 """
 
 from __future__ import annotations
@@ -60,8 +61,11 @@ def found_top(core: TopologyCore, wanted: int, asked: int) -> bool:
     """
     if core.topology.rules.blocks:
         return _found_block(core, wanted, asked)
-    top = _highest_of_lowest_weight(core, wanted)
-    if top == NOWHERE:
+    if core.topology.rules.dragonfly:
+        top = _first_of_the_highest(core)
+    else:
+        top = _highest_of_lowest_weight(core, wanted)
+    if top == NOWHERE or core.topology.switch[top].usable < wanted:
         return False
     core.topology.switch[top].inside = 1
     for i in range(len(core.topology.upwards) - 1, -1, -1):
@@ -84,6 +88,17 @@ def _highest_of_lowest_weight(core: TopologyCore, wanted: int) -> int:
             if it.weight > other.weight or (it.weight == other.weight and it.level < other.level):
                 continue
         best = i
+    return best
+
+
+@part
+def _first_of_the_highest(core: TopologyCore) -> int:
+    """Of switches with usable nodes, however many, the highest; of several the first."""
+    best = NOWHERE
+    for i in range(len(core.topology.switch)):
+        it = core.topology.switch[i]
+        if it.usable > 0 and (best == NOWHERE or it.level > core.topology.switch[best].level):
+            best = i
     return best
 
 
@@ -155,6 +170,26 @@ def _sign(difference: int) -> int:
     if difference == 0:
         return ALIKE
     return BETTER if difference > 0 else WORSE
+
+
+@part
+def leaf_alone(core: TopologyCore) -> int:
+    """In a dragonfly: the leaf that is tried alone, which is the used one, or the fullest if none is used.
+
+    NOWHERE if several are.
+    """
+    used = fullest = NOWHERE
+    for i in range(len(core.topology.switch)):
+        it = core.topology.switch[i]
+        if it.level > 0 or it.inside == 0:
+            continue
+        if it.used:
+            if used != NOWHERE:
+                return NOWHERE
+            used = i
+        if fullest == NOWHERE or it.usable > core.topology.switch[fullest].usable:
+            fullest = i
+    return used if used != NOWHERE else fullest
 
 
 @part

@@ -34,9 +34,10 @@ from scheduler_sim.engine.rules.slurm.topology.leaves import (
     forget_counts,
     forget_usable,
     found_top,
+    leaf_alone,
     use_leaf,
 )
-from scheduler_sim.engine.rules.slurm.topology.state import TopologyCore
+from scheduler_sim.engine.rules.slurm.topology.state import NOWHERE, TopologyCore
 from scheduler_sim.engine.rules.slurm.topology.waiting import (
     goes_by_topology,
     may_have_leaves,
@@ -91,12 +92,16 @@ def _leaves_picked(core: TopologyCore, placement: int, source: Words) -> int:
     if not found_top(core, wanted, wanted):
         return 0
     _leave_out_what_is_not_inside(core, it)
-    leaves = 0
+    leaves = picked = 0
     if behind_heaviest(core, it) - it.lightest > 1 and not core.topology.rules.blocks:
-        wanted -= _picked_of_lower_weights(core, it, wanted)
+        picked = _picked_of_lower_weights(core, it, wanted)
         forget_counts(core)
         _count_leaves(core, it)
         _use_leaves_of_picked(core, it)
+    if core.topology.rules.dragonfly:
+        return _picked_in_turn(core, it, picked, wanted - picked)
+    if picked > 0:
+        wanted -= picked
         for leaf in range(len(core.topology.switch)):
             if core.topology.switch[leaf].used:
                 leaves += 1
@@ -106,6 +111,23 @@ def _leaves_picked(core: TopologyCore, placement: int, source: Words) -> int:
         use_leaf(core, leaf)
         leaves += 1
         wanted -= _taken_of_leaf(core, it, leaf, wanted)
+    return leaves
+
+
+@part
+def _picked_in_turn(core: TopologyCore, it: Partition, picked: int, wanted: int) -> int:
+    """Choose so many more nodes on one leaf, or one of each leaf in turn; on how many leaves all are."""
+    switch, alone = core.topology.switch, leaf_alone(core)
+    if alone != NOWHERE and switch[alone].usable - picked >= wanted:
+        wanted -= _taken_of_leaf(core, it, alone, wanted)
+    while wanted > 0:
+        for leaf in range(len(switch)):
+            if wanted > 0 and switch[leaf].level == 0 and switch[leaf].inside:
+                wanted -= _taken_of_leaf(core, it, leaf, 1)
+    _use_leaves_of_picked(core, it)
+    leaves = 0
+    for leaf in range(len(switch)):
+        leaves += switch[leaf].used
     return leaves
 
 

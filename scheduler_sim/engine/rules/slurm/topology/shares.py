@@ -30,6 +30,7 @@ from scheduler_sim.engine.rules.slurm.topology.leaves import (
     forget_counts,
     forget_usable,
     found_top,
+    leaf_alone,
     use_leaf,
 )
 from scheduler_sim.engine.rules.slurm.topology.state import NOWHERE, SharedTopologyCore
@@ -85,16 +86,40 @@ def take_by_topology(core: SharedTopologyCore, need: int) -> bool:
             part.offer[part.list[i]].usable = 0
     if not core.topology.rules.blocks and not _lower_weights_taken(core, need):
         return False
+    if core.topology.rules.dragonfly:
+        _take_in_turn(core, need)
+    else:
+        _take_leaf_by_leaf(core, need)
+    return bool(now.cpus <= 0 and has_generic(core, need) and enough_nodes(core, need, 0))
+
+
+@part
+def _take_leaf_by_leaf(core: SharedTopologyCore, need: int) -> None:
+    """Fill the leaves that are used, then the next ones."""
+    now = core.cons_tres.attempt
     for leaf in range(len(core.topology.switch)):
         if core.topology.switch[leaf].used:
-            _take_of_leaf(core, need, leaf)
+            _take_of_leaf(core, need, leaf, INF)
     while now.most > 0 and not is_satisfied(core, need):
         leaf = best_leaf(core, now.nodes)
         if leaf == NOWHERE:
             break
         use_leaf(core, leaf)
-        _take_of_leaf(core, need, leaf)
-    return bool(now.cpus <= 0 and has_generic(core, need) and enough_nodes(core, need, 0))
+        _take_of_leaf(core, need, leaf, INF)
+
+
+@part
+def _take_in_turn(core: SharedTopologyCore, need: int) -> None:
+    """In a dragonfly: one leaf, if it has enough, else a node of each leaf in turn, while there is one."""
+    now, switch, alone = core.cons_tres.attempt, core.topology.switch, leaf_alone(core)
+    if alone != NOWHERE and _suffice(core, need, INF, alone):
+        _take_of_leaf(core, need, alone, INF)
+    before = now.taken - 1
+    while before < now.taken and now.most > 0 and not is_satisfied(core, need):
+        before = now.taken
+        for leaf in range(len(switch)):
+            if switch[leaf].level == 0 and switch[leaf].inside:
+                _take_of_leaf(core, need, leaf, 1)
 
 
 @part
@@ -123,7 +148,7 @@ def _lower_weights_taken(core: SharedTopologyCore, need: int) -> bool:
     """
     part, now = core.cons_tres, core.cons_tres.attempt
     weight = next_weight(core, -INF)
-    while not _suffice_up_to(core, need, weight):
+    while not _suffice(core, need, weight, NOWHERE):
         if weight == INF:
             return False
         weight = next_weight(core, weight)
@@ -143,29 +168,36 @@ def _lower_weights_taken(core: SharedTopologyCore, need: int) -> bool:
 
 
 @part
-def _suffice_up_to(core: SharedTopologyCore, need: int, weight: int) -> bool:
-    """Whether all usable nodes of up to a weight would be enough."""
+def _suffice(core: SharedTopologyCore, need: int, weight: int, leaf: int) -> bool:
+    """Whether all that is usable of up to a weight, on a leaf or (NOWHERE) on all, would be enough."""
     part, now, nodes, cpus = core.cons_tres, core.cons_tres.attempt, 0, 0
     for i in range(now.left):
-        offer = part.offer[part.list[i]]
-        if offer.usable > 0 and offer.weight <= weight:
+        if _is_among(core, need, part.list[i], weight, leaf):
             nodes += 1
-            cpus += offer.usable
+            cpus += part.offer[part.list[i]].usable
     if cpus < now.cpus or not enough_nodes(core, need, nodes):
         return False
-    return _has_generic_up_to(core, need, weight)
+    return _has_generic_among(core, need, weight, leaf)
 
 
 @part
-def _has_generic_up_to(core: SharedTopologyCore, need: int, weight: int) -> bool:
+def _is_among(core: SharedTopologyCore, need: int, node: int, weight: int, leaf: int) -> bool:
+    """Whether a node can be used that has not been taken, of up to a weight, on a leaf or on all."""
+    offer = core.cons_tres.offer[node]
+    if offer.usable <= 0 or offer.taken or offer.weight > weight:
+        return False
+    return leaf == NOWHERE or _leaf_of(core, need, node) == leaf
+
+
+@part
+def _has_generic_among(core: SharedTopologyCore, need: int, weight: int, leaf: int) -> bool:
     part = core.cons_tres
     for kind in range(len(part.wanted)):
         if part.need[need].in_all == 0 or part.total[need, kind] == 0:
             continue
         there = 0
         for i in range(part.attempt.left):
-            offer = part.offer[part.list[i]]
-            if offer.usable > 0 and offer.weight <= weight:
+            if _is_among(core, need, part.list[i], weight, leaf):
                 there += part.there[kind, part.list[i]]
         if there < part.wanted[kind]:
             return False
@@ -173,14 +205,15 @@ def _has_generic_up_to(core: SharedTopologyCore, need: int, weight: int) -> bool
 
 
 @part
-def _take_of_leaf(core: SharedTopologyCore, need: int, leaf: int) -> None:
-    """Take nodes of a leaf, the first ones first, until the need is satisfied."""
+def _take_of_leaf(core: SharedTopologyCore, need: int, leaf: int, nodes: int) -> None:
+    """Take up to so many nodes of a leaf, the first ones first, until the need is satisfied."""
     part, now = core.cons_tres, core.cons_tres.attempt
+    until = now.taken + nodes
     for i in range(now.left):
         node = part.list[i]
         offer = part.offer[node]
         if offer.usable <= 0 or offer.taken or _leaf_of(core, need, node) != leaf:
             continue
-        if now.most == 0 or is_satisfied(core, need):
+        if now.most == 0 or now.taken >= until or is_satisfied(core, need):
             return
         take(core, need, node, cut(core, need, node))

@@ -21,6 +21,7 @@ class TopologyRules:
 
     optional: int  # TopoOptional: 1 = it counts for jobs alone that ask for a number of switches
     blocks: int  # topology/block: 1 = leaves are base blocks, joined to larger ones
+    dragonfly: int  # Dragonfly: 1 = a job that no leaf holds has nodes of all leaves in turn
     waits_until: int  # until when a job that was refused waits for fewer leaves
 
 
