@@ -18,6 +18,7 @@ from tests.slurm_oracle.engine import play_engine
 from tests.slurm_oracle.figures import Difference, between_runs, meets, nearest, start_gaps
 from tests.slurm_oracle.figures import mean_waits as waits_of
 from tests.slurm_oracle.own_recordings import turns_table
+from tests.slurm_oracle.own_topologies import lie_table
 from tests.slurm_oracle.reserved import DELAYS_S
 from tests.slurm_oracle.second_set import CLAIMED, RESERVING
 from tests.slurm_oracle.shared_engine import play_shared_engine
@@ -42,6 +43,7 @@ def filled(page: str) -> str:
         "second": partial(recorded_table, second_names()),
         "preempted": preempted_table,
         "turns": turns_table,
+        "lie": lie_table,
         "simulated": simulated_table,
     }
     return _MARKS.sub(lambda found: f"{found[1]}\n{tables[found[2]]()}\n\n{found[3]}", page)

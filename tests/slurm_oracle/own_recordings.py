@@ -26,9 +26,11 @@ CLOSE_S = 5
 """So near every start and every end of a case must be to one of its recordings."""
 
 
-def own_names() -> list[str]:
-    """All cases."""
-    return sorted(path.name.removesuffix(".json.gz") for path in (OWN / "in").glob("*.json.gz"))
+TURNS = (
+    *("G1_slices_of_nodes", "G2_slices_of_cores", "G3_slices_and_tiers", "G4_tiers_on_shared_nodes"),
+    *("G5_oversubscribe_yes", "HG1_slices", "Y1_yes_alone"),
+)
+"""Cases in which jobs have the same cores."""
 
 
 def load_own(name: str) -> SharedCase:
@@ -108,7 +110,7 @@ def turns_table() -> str:
         "| case | jobs | looks first | starts: median | p90 | worst | ends: median | p90 | worst"
         " | Slurm against itself, starts: median | p90 | worst | ends: median | p90 | worst |"
     )
-    return "\n".join([head, f"|---|--:|---|{'--:|' * 12}", *map(turns_row, own_names())])
+    return "\n".join([head, f"|---|--:|---|{'--:|' * 12}", *map(turns_row, TURNS)])
 
 
 def turns_row(name: str) -> str:
