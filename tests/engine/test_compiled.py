@@ -52,7 +52,7 @@ LONG = pytest.mark.long
         ("easy", 89, ()),
         pytest.param("fcfs", 88, (), marks=LONG),
         pytest.param("conservative", 120, (), marks=LONG),
-        pytest.param("slurm", 392, ("slurm.", "holds."), marks=LONG),
+        pytest.param("slurm", 394, ("slurm.", "holds."), marks=LONG),
     ],
 )
 def test_what_is_compiled(tmp_path, policy, most, rules):
