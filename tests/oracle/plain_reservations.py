@@ -87,6 +87,8 @@ class Reservations(Slurm):
         if asked.nodes is None and asked.node_count is None:
             if "ANY_NODES" not in made.flags:
                 raise RefusedError("Invalid node specification")
+        elif asked.nodes is None and "ANY_NODES" in made.flags:
+            raise RefusedError("Requested reservation is invalid")
         elif asked.nodes is None:
             made.nodes = self._picked(made, asked.node_count, self._partition_of(made), now)
         else:

@@ -103,6 +103,7 @@ def test_nodes_with_features() -> None:
         ({"nodes": ["m[0]"], "flags": ["REPLACE"]}, "found REPLACE without node_count"),
         ({"nodes": ["m[0]"], "features": "new"}, "found without node_count"),
         ({"node_count": 7, "features": "new&none"}, "Requested nodes are busy"),
+        ({"node_count": 2, "flags": ["ANY_NODES"]}, "Requested reservation is invalid"),
     ],
 )
 def test_what_is_refused(keys: dict[str, Any], said: str) -> None:

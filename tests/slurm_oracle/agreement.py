@@ -18,6 +18,7 @@ from tests.slurm_oracle.engine import play_engine
 from tests.slurm_oracle.figures import Difference, between_runs, meets, nearest, start_gaps
 from tests.slurm_oracle.figures import mean_waits as waits_of
 from tests.slurm_oracle.own_recordings import turns_table
+from tests.slurm_oracle.own_rules import rules_table
 from tests.slurm_oracle.own_topologies import lie_table
 from tests.slurm_oracle.reserved import DELAYS_S
 from tests.slurm_oracle.second_set import CLAIMED, RESERVING
@@ -44,6 +45,7 @@ def filled(page: str) -> str:
         "preempted": preempted_table,
         "turns": turns_table,
         "lie": lie_table,
+        "rules": rules_table,
         "simulated": simulated_table,
     }
     return _MARKS.sub(lambda found: f"{found[1]}\n{tables[found[2]]()}\n\n{found[3]}", page)

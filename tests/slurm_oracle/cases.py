@@ -15,7 +15,7 @@ from pathlib import Path
 
 from tests.conftest import SHARED
 from tests.slurm_oracle.database import Accounts, QosPriorities, accounts_of, limits_as_keys, qos_of
-from tests.slurm_oracle.second_set import DATA_2, TASK, as_in_the_first
+from tests.slurm_oracle.second_set import DATA_2, OWN, TASK, as_in_the_first
 
 DATA = SHARED / "data" / "slurm_oracle"
 
@@ -75,10 +75,10 @@ def case_names() -> list[str]:
 
 @cache
 def load_case(name: str) -> Case:
-    data = DATA_2 if (DATA_2 / "in" / f"{name}.json.gz").is_file() else DATA
+    data = next(data for data in (OWN, DATA_2, DATA) if (data / "in" / f"{name}.json.gz").is_file())
     given = read_json(data / "in" / f"{name}.json.gz")
     recorded = {path.name.removesuffix(".out.json.gz"): read_json(path) for path in _recordings(data, name)}
-    if data == DATA_2:
+    if data != DATA:
         given = as_in_the_first(given)
     conf = {key: value for key, value in given["slurm_conf"].items() if value is not None}
     options = {

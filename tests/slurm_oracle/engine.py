@@ -13,6 +13,9 @@ from tests.slurm_oracle.second_set import CLAIMED, RESERVING
 
 DAEMON_START = -8  # of the recordings, seven to nine seconds before second 0
 HET = 1_000_000  # component ids of a heterogeneous job: so far apart
+PURGE = {"PURGE_COMP": "purge_comp_s"}
+"""Key of a reservation for the time that a flag states."""
+
 OWN_KEYS = ("bf_continue",)  # of SchedulerParameters, without a meaning in a simulation
 
 
@@ -101,10 +104,18 @@ def _reservations(case: Case) -> dict[str, list[dict[str, Any]]]:
         }
         given = {key: value for key, value in keys.items() if value}
         if change.action == "create":
-            made.append({"flags": list(asked.flags), "at": change.time} | given)
+            said = [flag.partition("=") for flag in asked.flags]
+            flags = {"flags": [name for name, _, _ in said], "at": change.time}
+            made.append(flags | {PURGE[name]: _clock_s(time) for name, _, time in said if time} | given)
         else:
             changed.append({"action": change.action, "at": change.time} | given)
     return {"reservations": made, "reservation_changes": changed}
+
+
+def _clock_s(clock: str) -> int:
+    """``00:00:20`` in seconds."""
+    hours, minutes, seconds = map(int, clock.split(":"))
+    return (60 * hours + minutes) * 60 + seconds
 
 
 def _listed(text: str) -> list[str]:

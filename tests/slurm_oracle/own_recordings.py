@@ -9,15 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cache
-from pathlib import Path
 from statistics import median
 
 from tests.slurm_oracle.cases import Fate, Run, read_json
 from tests.slurm_oracle.figures import quantile
+from tests.slurm_oracle.second_set import OWN
 from tests.slurm_oracle.shared_engine import play_shared_engine
 from tests.slurm_oracle.shared_nodes import SharedCase, load_shared
 
-OWN = Path(__file__).parent / "recorded"
 SUSPENDED = "SUSPENDED"
 PHASES = [(first, start) for first in ("main", "backfill") for start in (-10, -9, -8)]
 """Which scheduler looks first in a second, and in which the daemon starts: no recording tells."""

@@ -12,8 +12,9 @@ from scheduler_sim import Policy, Simulation, System, Workload
 from tests.slurm.topology_cases import _listed
 from tests.slurm_oracle.cases import read_json
 from tests.slurm_oracle.figures import quantile
-from tests.slurm_oracle.own_recordings import OWN, PHASES
+from tests.slurm_oracle.own_recordings import PHASES
 from tests.slurm_oracle.recording.cluster import node_names
+from tests.slurm_oracle.second_set import OWN
 
 NAMES = ("D1_dragonfly", "T1_tree", "T2_tree_cores")
 SAME_NODES = 0.9

@@ -8,11 +8,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 from tests.conftest import SHARED
 
 DATA_2 = SHARED / "data" / "slurm_oracle_2"
+OWN = Path(__file__).parent / "recorded"
+"""Recordings that this project made itself, of the same form."""
+
 TASK = 1000  # ids of an array's tasks: so far apart
 
 CLAIMED = (

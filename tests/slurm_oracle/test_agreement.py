@@ -16,6 +16,7 @@ from tests.slurm_oracle.agreement import (
 from tests.slurm_oracle.agreement_preemption import preempted_row
 from tests.slurm_oracle.cases import DATA
 from tests.slurm_oracle.own_recordings import TURNS
+from tests.slurm_oracle.own_rules import NAMES as OF_RULES
 from tests.slurm_oracle.own_topologies import NAMES as ON_SWITCHES
 from tests.slurm_oracle.second_set import CLAIMED, MISSED, PREEMPTING, RESERVING, names_2
 
@@ -61,6 +62,6 @@ def test_simulated_schedules_are_met_as_the_page_says(name: str) -> None:
 def test_the_page_has_a_row_for_every_case_and_none_besides() -> None:
     rows = [line.split("`")[1].split("@")[0] for line in PAGE.splitlines() if line.startswith("| `")]
     assert len(rows) == len(set(rows))
-    assert {*SIMULATED, *TURNS, *ON_SWITCHES} <= set(rows)
+    assert {*SIMULATED, *TURNS, *ON_SWITCHES, *OF_RULES} <= set(rows)
     if RECORDED:
-        assert set(rows) == {*RECORDED, *PREEMPTING, *SIMULATED, *TURNS, *ON_SWITCHES}
+        assert set(rows) == {*RECORDED, *PREEMPTING, *SIMULATED, *TURNS, *ON_SWITCHES, *OF_RULES}

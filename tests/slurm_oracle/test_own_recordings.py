@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tests.slurm_oracle import own_topologies
-from tests.slurm_oracle.own_recordings import CLOSE_S, OWN, TURNS, load_own, nearest, turns_row
+from tests.slurm_oracle import own_rules, own_topologies
+from tests.slurm_oracle.own_recordings import CLOSE_S, TURNS, load_own, nearest, turns_row
+from tests.slurm_oracle.second_set import OWN
 from tests.slurm_oracle.test_agreement import PAGE, RENEW
 
 pytestmark = pytest.mark.interpreted
@@ -30,6 +31,14 @@ def test_jobs_have_the_nodes_that_slurm_gave_them(name: str) -> None:
     assert found.row() in PAGE, RENEW
 
 
+@pytest.mark.parametrize("name", own_rules.NAMES)
+def test_a_rule_is_that_of_slurm(name: str) -> None:
+    *_, found = own_rules.nearest(name)
+    assert found.states_equal
+    assert found.worst <= CLOSE_S
+    assert own_rules.rules_row(name) in PAGE, RENEW
+
+
 def test_every_recording_is_used() -> None:
     cases = {path.name.removesuffix(".json.gz") for path in (OWN / "in").glob("*.json.gz")}
-    assert cases == {*TURNS, *own_topologies.NAMES}
+    assert cases == {*TURNS, *own_topologies.NAMES, *own_rules.NAMES}

@@ -173,6 +173,8 @@ class Book:
             return made
         if keys.node_count is None:
             return made
+        if "ANY_NODES" in made.flags:  # a count is passed over, and of no nodes it has to have licences
+            raise InputError("Requested reservation is invalid")
         among = self._partition(made.partition, made.features)
         return replace(made, nodes=self._picked(core, made, keys.node_count, among, start, end))
 
