@@ -217,6 +217,16 @@ def test_a_run_ends_though_jobs_wait_for_ever_beside_limits_of_minutes() -> None
         assert column(found, "state") == ["COMPLETED", "PENDING"]
 
 
+@pytest.mark.parametrize("half_life", [60, 604_800])
+def test_a_job_that_asks_for_more_than_may_run_at_once_waits_for_ever(half_life: int) -> None:
+    """Its minutes alone are more than GrpTRESRunMins: no usage that fades helps, and the run ends."""
+    one = jobs(time_limit=[600], qos=["q"])
+    found = play(
+        WHOLE, one, {"q": {"GrpTRESRunMins": "cpu=5"}}, **MINUTES | {"PriorityDecayHalfLife": half_life}
+    )
+    assert column(found, "state") == ["PENDING"]
+
+
 @pytest.mark.parametrize(("most", "at_once"), [(7, True), (8, False)])
 def test_nodes_that_count_already_are_planned_first(most: int, at_once: bool) -> None:
     """Nodes 5 to 7 are idle. The third is planned on 0 and 1, which count for its QOS, 5 and 6: 7 stays free.

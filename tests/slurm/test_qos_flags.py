@@ -63,7 +63,7 @@ def test_where_jobs_are_preempted_it_is_tried_as_if_it_took_a_minute() -> None:
 
 def test_not_where_they_share_nodes() -> None:
     system = System.from_dict({"modules": [{"name": "m", "nodes": 4, "cores_per_node": 2, "shared": True}]})
-    with pytest.raises(ConfigError, match="found NoReserve with preemption where jobs share nodes"):
+    with pytest.raises(ConfigError, match="found NoReserve with PreemptMode CANCEL where jobs share nodes"):
         play(system, three(300), ["NoReserve"], PreemptType="preempt/qos", PreemptMode="CANCEL")
 
 

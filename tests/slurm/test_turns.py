@@ -260,6 +260,10 @@ def test_a_result_in_the_middle() -> None:
             BY_TIERS | {"PreemptType": "preempt/qos"},
             "found SUSPEND,GANG beside PreemptType preempt/qos; allowed: preempt/partition_prio",
         ),
+        (
+            {"PreemptMode": "SUSPEND,GANG"},
+            "found SUSPEND,GANG beside PreemptType preempt/none; allowed: preempt/partition_prio",
+        ),
         (GANG | {"SchedulerTimeSlice": 4}, "SchedulerTimeSlice: found 4; allowed: an integer >= 5"),
     ],
 )

@@ -26,8 +26,9 @@ class Gang(Numbers):
     def __init__(self, run: Run) -> None:
         super().__init__(run)
         self._keys, shares = run.policy.slurm, shares_under_slurm(run.system, run.policy)
-        self.needed = run.policy.backfill == "slurm" and self._keys.gangs
-        if self.needed:
+        under_slurm = run.policy.backfill == "slurm"
+        self.needed = under_slurm and self._keys.gangs
+        if self.needed or (under_slurm and self._keys.PreemptMode == SUSPEND):
             self._refuse_what_is_not_there(shares)
         self.needed &= not shares or shares_cores(run.system, gang=True)
 

@@ -94,10 +94,11 @@ class ResourceLimits(Numbers):
                 " priority/multifactor, PriorityWeightFairshare above 0, and an accounting database"
             )
         named = [name for name, one in keys.qos.items() if "NoReserve" in one.Flags]
-        if named and keys.preempts and shares_under_slurm(self.run.system, self.run.policy):
+        making_way = keys.preempts or keys.gangs
+        if named and making_way and shares_under_slurm(self.run.system, self.run.policy):
             raise ConfigError(
-                f"policy.slurm.qos.{named[0]}.Flags: found NoReserve with preemption where jobs share nodes;"
-                " allowed: one of the two"
+                f"policy.slurm.qos.{named[0]}.Flags: found NoReserve with PreemptMode {keys.PreemptMode}"
+                " where jobs share nodes; allowed: one of the two"
             )
 
     @property

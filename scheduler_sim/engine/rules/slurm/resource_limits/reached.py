@@ -104,6 +104,8 @@ def may_be_lifted(core: LimitedCore, placement: int) -> bool:
             forgotten = limits.rules.resets_done < len(limits.resets)
             if is_used_up(core, limit) and not (forgotten or limits.counter[limit.counter].decays):
                 return False
+        if limit.kind == GRP_RUN_MINUTES and limits.asks[placement, limit.resource] * minutes > limit.most:
+            return False  # alone it asks for more: that does not fade
     return is_short_of_minutes(core, placement)
 
 
