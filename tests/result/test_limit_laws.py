@@ -9,6 +9,7 @@ import pytest
 from scheduler_sim import Policy, System, Workload, simulate
 from scheduler_sim.result.limit_laws import limits
 from scheduler_sim.result.schedule import Schedule
+from tests.slurm.limit_cases import SHARED
 
 pytestmark = pytest.mark.interpreted
 
@@ -95,20 +96,6 @@ def test_one_that_it_does_not_bind_may_have_started_last_in_the_same_second() ->
     assert breach(accounts, {"r": {"GrpJobs": 5}}, [1, 0, 0]) is not None
 
 
-SHARED = System.from_dict(
-    {
-        "modules": [
-            {
-                "name": "m",
-                "nodes": 2,
-                "cores_per_node": 8,
-                "memory_gb": 8,
-                "gpus_per_node": 2,
-                "shared": True,
-            }
-        ]
-    }
-)
 WHOLE = System.from_dict({"modules": [{"name": "m", "nodes": 8, "cores_per_node": 4, "gpus_per_node": 2}]})
 PARTS = Workload.from_columns(
     nodes=[1, 1, 1],

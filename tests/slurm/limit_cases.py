@@ -8,7 +8,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from scheduler_sim import Policy, Result, simulate
+from scheduler_sim import Policy, Result, System, simulate
 from tests.oracle.plain_limit_records import Association, Database, Limits
 from tests.oracle.plain_limited_slurm import LimitedSlurm
 from tests.slurm.engine_cases import (
@@ -20,6 +20,22 @@ from tests.slurm.engine_cases import (
     system_of,
     workload_of,
 )
+
+SHARED = System.from_dict(
+    {
+        "modules": [
+            {
+                "name": "m",
+                "nodes": 2,
+                "cores_per_node": 8,
+                "memory_gb": 8,
+                "gpus_per_node": 2,
+                "shared": True,
+            }
+        ]
+    }
+)
+"""Two nodes that jobs share."""
 
 KEYS = {
     "grp_jobs": "GrpJobs",

@@ -9,29 +9,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scheduler_sim import Policy, Result, System, Workload, simulate
+from scheduler_sim import Policy, Result, Workload, simulate
 from tests.conftest import examples
 from tests.oracle.plain_limit_records import Limits
 from tests.slurm.engine_cases import fates
-from tests.slurm.limit_cases import KEYS, LimitedCase, limited_cases, limited_fates, limited_simulation
+from tests.slurm.limit_cases import (
+    KEYS,
+    SHARED,
+    LimitedCase,
+    limited_cases,
+    limited_fates,
+    limited_simulation,
+)
 
 pytestmark = pytest.mark.interpreted
 
 MANY = 10**6
-SHARED = System.from_dict(
-    {
-        "modules": [
-            {
-                "name": "m",
-                "nodes": 2,
-                "cores_per_node": 8,
-                "memory_gb": 8,
-                "gpus_per_node": 2,
-                "shared": True,
-            }
-        ]
-    }
-)
 
 
 @examples(60)

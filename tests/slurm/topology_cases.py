@@ -228,12 +228,12 @@ def had(found: OnSwitches, result: Result) -> Had:
     names = ["component_id", "state", "start_time", "module", "node_list"]
     numbers, seen = numbers_of(found.case), dict[int, Any]()
     for i, state, start, module, text in result.components[names].itertuples(index=False):
-        nodes = frozenset(numbers[str(module), node] for node in _listed(text))
+        nodes = frozenset(numbers[str(module), node] for node in listed(text))
         seen[int(i)] = (str(state), None if start < 0 else int(start), nodes)
     return seen
 
 
-def _listed(text: str) -> list[int]:
+def listed(text: str) -> list[int]:
     parts = [item.split("-") for item in filter(None, str(text).split(","))]
     return [node for part in parts for node in range(int(part[0]), int(part[-1]) + 1)]
 

@@ -8,7 +8,7 @@ from typing import Any
 from scheduler_sim import Policy, Simulation, System, Workload
 from tests.oracle.plain_reservation_records import DELETED, NODES_ARE_ALL
 from tests.slurm_oracle.cases import Case, Fate, Run
-from tests.slurm_oracle.scontrol import changes_of
+from tests.slurm_oracle.scontrol import changes_of, clock_s
 from tests.slurm_oracle.second_set import CLAIMED, RESERVING
 
 DAEMON_START = -8  # of the recordings, seven to nine seconds before second 0
@@ -106,16 +106,10 @@ def _reservations(case: Case) -> dict[str, list[dict[str, Any]]]:
         if change.action == "create":
             said = [flag.partition("=") for flag in asked.flags]
             flags = {"flags": [name for name, _, _ in said], "at": change.time}
-            made.append(flags | {PURGE[name]: _clock_s(time) for name, _, time in said if time} | given)
+            made.append(flags | {PURGE[name]: clock_s(time) for name, _, time in said if time} | given)
         else:
             changed.append({"action": change.action, "at": change.time} | given)
     return {"reservations": made, "reservation_changes": changed}
-
-
-def _clock_s(clock: str) -> int:
-    """``00:00:20`` in seconds."""
-    hours, minutes, seconds = map(int, clock.split(":"))
-    return (60 * hours + minutes) * 60 + seconds
 
 
 def _listed(text: str) -> list[str]:

@@ -9,12 +9,11 @@ from statistics import median
 from typing import Any
 
 from scheduler_sim import Policy, Simulation, System, Workload
-from tests.slurm.topology_cases import _listed
+from tests.slurm.topology_cases import listed
 from tests.slurm_oracle.cases import read_json
 from tests.slurm_oracle.figures import quantile
 from tests.slurm_oracle.own_recordings import PHASES
-from tests.slurm_oracle.recording.cluster import node_names
-from tests.slurm_oracle.second_set import OWN
+from tests.slurm_oracle.second_set import OWN, expanded
 
 NAMES = ("D1_dragonfly", "T1_tree", "T2_tree_cores")
 SAME_NODES = 0.9
@@ -80,7 +79,7 @@ def _played(given: dict[str, Any], recorded: dict[str, Any], first: str, start: 
     run = {job["id"]: max(job["end"] - job["start"], 1) for job in recorded["jobs"]}
     found = Simulation(_system(given, shared), _workload(given["jobs"], run, shared), policy).run().components
     rows = found[["component_id", "start_time", "node_list"]].itertuples(index=False)
-    return {int(job): (int(start), [node + 1 for node in _listed(nodes)]) for job, start, nodes in rows}
+    return {int(job): (int(start), [node + 1 for node in listed(nodes)]) for job, start, nodes in rows}
 
 
 def _system(given: dict[str, Any], shared: bool) -> System:
@@ -89,12 +88,12 @@ def _system(given: dict[str, Any], shared: bool) -> System:
     switches: list[dict[str, Any]] = []
     for line in given["topology_conf"]:
         said = dict(word.split("=", 1) for word in line.split())
-        of_nodes = [f"m[{int(name[1:]) - 1}]" for name in node_names(said.get("Nodes", "n[1-0]"))]
-        below = node_names(said["Switches"]) if "Switches" in said else []
-        switches.append(
-            {"name": said["SwitchName"]} | ({"switches": below} if below else {"nodes": of_nodes})
-        )
-    module = {"name": "m", "nodes": len(node_names(spec["names"])), "cores_per_node": cores}
+        if "Switches" in said:
+            below = {"switches": expanded(said["Switches"])}
+        else:
+            below = {"nodes": [f"m[{number - 1}]" for number in _numbers(said["Nodes"])]}
+        switches.append({"name": said["SwitchName"]} | below)
+    module = {"name": "m", "nodes": len(expanded(spec["names"])), "cores_per_node": cores}
     return System.from_dict(
         {"modules": [module | ({"shared": True} if shared else {})], "topology": {"switches": switches}}
     )
@@ -124,4 +123,4 @@ def _seconds(clock: str) -> int:
 
 def _numbers(names: str) -> list[int]:
     """``n[1-3,6]`` as numbers."""
-    return _listed(re.sub(r"[n\[\]]", "", names))
+    return [int(name[1:]) for name in expanded(names)]

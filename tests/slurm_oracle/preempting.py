@@ -16,6 +16,7 @@ from tests.slurm_oracle.cases import Case, Run, read_json
 from tests.slurm_oracle.figures import quantile
 from tests.slurm_oracle.limited import table
 from tests.slurm_oracle.plain import plain_config, plain_jobs, plain_ops
+from tests.slurm_oracle.scontrol import clock_s
 from tests.slurm_oracle.second_set import DATA_2
 
 
@@ -71,15 +72,10 @@ def rules_of(case: Case, run: Run) -> PreemptRules:
 
 
 def _qos(row: dict[str, str]) -> PreemptQos:
-    exempt = _seconds(row["PreemptExemptTime"]) if row["PreemptExemptTime"] else None
+    exempt = clock_s(row["PreemptExemptTime"]) if row["PreemptExemptTime"] else None
     preempts = tuple(filter(None, row["Preempt"].split(",")))
     mode = "" if row["PreemptMode"] == "cluster" else row["PreemptMode"].upper()
-    return PreemptQos(mode, _seconds(row["GraceTime"]), exempt, int(row["Priority"]), preempts)
-
-
-def _seconds(clock: str) -> int:
-    hours, minutes, seconds = map(int, clock.split(":"))
-    return (hours * 60 + minutes) * 60 + seconds
+    return PreemptQos(mode, clock_s(row["GraceTime"]), exempt, int(row["Priority"]), preempts)
 
 
 @dataclass

@@ -28,6 +28,12 @@ def _change(time: int, words: list[str]) -> Change:
     return Change(time, words[0], keys["ReservationName"], request)
 
 
+def clock_s(clock: str) -> int:
+    """``00:01:20`` in seconds."""
+    hours, minutes, seconds = map(int, clock.split(":"))
+    return (hours * 60 + minutes) * 60 + seconds
+
+
 def _second(text: str | None) -> int | None:
     return None if text is None else int(text.removeprefix("@"))
 

@@ -63,7 +63,7 @@ def names_2() -> list[str]:
 
 def as_in_the_first(given: dict[str, Any]) -> dict[str, Any]:
     """A case of this set as one of the first would be written."""
-    sizes = {spec["names"]: _count(spec["names"]) for spec in given["nodes"]}
+    sizes = {spec["names"]: len(expanded(spec["names"])) for spec in given["nodes"]}
     parts = given["partitions"]
     default = next(part["name"] for part in parts if "Default=YES" in part["opts"])
     return given | {
@@ -73,10 +73,15 @@ def as_in_the_first(given: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _count(names: str) -> int:
-    """How many nodes ``n[1-10]`` is."""
-    first, last = re.fullmatch(r"[a-z]+\[(\d+)-(\d+)\]", names).groups()
-    return int(last) - int(first) + 1
+def expanded(text: str) -> list[str]:
+    """Names of nodes: `g[1-2,4],n1` are g1, g2, g4, n1."""
+    found = []
+    for name, inside in re.findall(r"([^,\[\]]+)(?:\[([^\]]*)\])?", text):
+        for item in inside.split(",") if inside else [""]:
+            first, _, last = item.partition("-")
+            numbers = range(int(first), int(last or first) + 1) if item else [""]
+            found += [f"{name}{number}" for number in numbers]
+    return found
 
 
 def _tasks(job: dict[str, Any]) -> Iterator[dict[str, Any]]:

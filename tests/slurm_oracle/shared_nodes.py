@@ -13,7 +13,7 @@ from tests.oracle.plain_cons_tres_records import Ask, Counts, Node, Settings, Sh
 from tests.oracle.plain_cons_tres_slurm import SharedSlurm
 from tests.slurm_oracle.cases import Case, Fate, Run, _effective, _load_run, _recordings, read_json
 from tests.slurm_oracle.plain import plain_config, plain_ops
-from tests.slurm_oracle.second_set import DATA_2, names_2
+from tests.slurm_oracle.second_set import DATA_2, expanded, names_2
 
 
 @dataclass(frozen=True)
@@ -131,17 +131,6 @@ def counts(text: str) -> Counts:
     for item in filter(None, text.split(",")):
         name, _, count = item.rpartition(":")
         found[name or item] = int(count) if name else 1
-    return found
-
-
-def expanded(text: str) -> list[str]:
-    """Names of nodes: `g[1-2,4],n1` are g1, g2, g4, n1."""
-    found = []
-    for name, inside in re.findall(r"([^,\[\]]+)(?:\[([^\]]*)\])?", text):
-        for item in inside.split(",") if inside else [""]:
-            first, _, last = item.partition("-")
-            numbers = range(int(first), int(last or first) + 1) if item else [""]
-            found += [f"{name}{number}" for number in numbers]
     return found
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from functools import partial
 
 import pytest
@@ -13,7 +12,7 @@ from tests.slurm_oracle.cases import load_case, read_json
 from tests.slurm_oracle.engine import play_engine
 from tests.slurm_oracle.figures import compare, meets
 from tests.slurm_oracle.reserved import DELAYS_S, play_reserved, reserved_slurm
-from tests.slurm_oracle.second_set import DATA_2
+from tests.slurm_oracle.second_set import DATA_2, expanded
 
 pytestmark = pytest.mark.interpreted
 
@@ -121,8 +120,4 @@ def test_what_is_refused_at_submission() -> None:
 
 def _nodes(names: str) -> set[int]:
     """``n[1-3,6]`` as numbers."""
-    found: set[int] = set()
-    for item in re.sub(r"[n\[\]]", "", names).split(","):
-        first, _, last = item.partition("-")
-        found |= set(range(int(first), int(last or first) + 1))
-    return found
+    return {int(name[1:]) for name in expanded(names)}

@@ -14,6 +14,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from tests.slurm_oracle.second_set import expanded
+
 PORTS = 100
 """So many ports a cluster has: one a node, the last for slurmctld."""
 
@@ -80,7 +82,7 @@ class Cluster:
     def _machine(self) -> Iterator[str]:
         port = self.port
         for spec in self.case["nodes"]:
-            last = port + len(node_names(spec["names"])) - 1
+            last = port + len(expanded(spec["names"])) - 1
             ports = f"{port}-{last}" if last > port else f"{port}"
             where = f"NodeHostname={self.host} NodeAddr=127.0.0.1 Port={ports}"
             yield f"NodeName={spec['names']} {where} {spec['opts']} State=UNKNOWN"
@@ -91,7 +93,7 @@ class Cluster:
     @cached_property
     def nodes(self) -> list[str]:
         """Names of its nodes."""
-        return [name for spec in self.case["nodes"] for name in node_names(spec["names"])]
+        return [name for spec in self.case["nodes"] for name in expanded(spec["names"])]
 
     def write(self) -> None:
         """Write slurm.conf, topology.conf where there are switches, and gres.conf where there are GPUs."""
@@ -157,11 +159,3 @@ class Cluster:
                 os.kill(int(pid.read_text()), signal.SIGTERM)
             except (OSError, ValueError):  # it has ended already
                 continue
-
-
-def node_names(names: str) -> list[str]:
-    """``n[1-3]`` one by one."""
-    found = re.fullmatch(r"([a-z]+)\[(\d+)-(\d+)\]", names)
-    if found is None:
-        return [names]
-    return [f"{found[1]}{number}" for number in range(int(found[2]), int(found[3]) + 1)]
