@@ -15,6 +15,7 @@ import pandas as pd
 
 from scheduler_sim.applications.keys import TypeKeys
 from scheduler_sim.arrays import Ints
+from scheduler_sim.texts import TextColumn
 
 
 class Known(NamedTuple):
@@ -48,7 +49,7 @@ class Names:
         """Return the number (from 0) of the type that a name means, None if it means none."""
         return self._types.get(name.lower())
 
-    def known(self, app: pd.Categorical, type_number: Ints) -> Known:
+    def known(self, app: TextColumn, type_number: Ints) -> Known:
         """Return all names of each component's application: what the trace calls it, then those of its type.
 
         ``app`` (n,), what the trace has, empty where it has nothing; ``type_number`` (n,), of its type.

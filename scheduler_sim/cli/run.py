@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from scheduler_sim.cli.compiling import prepare
 from scheduler_sim.cli.force import DIRECTORY, add_force
 from scheduler_sim.cli.formats import SYSTEMS, TRACES, add_reading, format_named
+from scheduler_sim.cli.lazily import load_when_needed
 from scheduler_sim.cli.run_log import RunLog
 from scheduler_sim.cli.site import at_site, reservations_under
 from scheduler_sim.cli.terminal import note, show, step
@@ -92,6 +93,7 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
 
 def execute(args: argparse.Namespace) -> None:
     """Simulate, write the result, print the table."""
+    load_when_needed("pandas")  # which most runs do not
     log = RunLog()
     args.read_as = format_named("--from", args.read_as)
     folder = _folder(args)

@@ -12,6 +12,7 @@ from scheduler_sim.arrays import Floats, Ints
 from scheduler_sim.energy.accounting import milli
 from scheduler_sim.energy.expand import Expanded, expand
 from scheduler_sim.energy.layer import EnergyLayer
+from scheduler_sim.texts import TextColumn, is_text_column
 
 
 class Alike(NamedTuple):
@@ -35,7 +36,7 @@ class Alike(NamedTuple):
     def of(
         cls,
         known: tuple[Ints, Sequence[tuple[str, ...]]],
-        hint: pd.Categorical,
+        hint: TextColumn,
         reference_w: Any,
         learnt_w: Floats | None = None,
     ) -> Alike:
@@ -77,7 +78,7 @@ class Alike(NamedTuple):
 
 def _codes(column: Any) -> tuple[Ints, np.ndarray]:
     """Return a column as places in its values, and these; of a constant column not row by row."""
-    if isinstance(column, pd.Categorical):
+    if is_text_column(column):
         return np.asarray(column.codes, dtype=np.int64), np.asarray(column.categories, dtype=object)
     values = np.asarray(column)
     if values.strides == (0,):

@@ -19,6 +19,7 @@ from scheduler_sim.arrays import Floats, Ints
 from scheduler_sim.energy.csv_texts import csv_texts
 from scheduler_sim.errors import TraceError
 from scheduler_sim.output.rule import Kind
+from scheduler_sim.texts import TextColumn
 
 USER, APPLICATION, NODES, POWER, JOBS = COLUMNS = ("user", "application", "nodes", "power_w", "jobs")
 LEVELS = ("all", "user", "application", "size")
@@ -127,8 +128,8 @@ def size_class(nodes: Ints) -> Ints:
 
 
 def _factorised(column: Any) -> tuple[Ints, list[str]]:
-    codes, words = pd.factorize(column if isinstance(column, pd.Categorical) else np.asarray(column, object))
-    return np.asarray(codes, dtype=np.int64), [str(word) for word in words]
+    texts = TextColumn.of(column).in_order()
+    return np.asarray(texts.codes, dtype=np.int64), texts.categories.tolist()
 
 
 def _checked(table: pd.DataFrame, file: str | Path, first_line: int) -> Learnt:

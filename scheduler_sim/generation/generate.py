@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
-import pandas as pd
 
 from scheduler_sim.errors import ConfigError
 from scheduler_sim.generation.checks import MOST_RANLIB_SEED
@@ -22,8 +21,8 @@ from scheduler_sim.generation.scenarios import SCENARIOS, Scenario, columns_of
 from scheduler_sim.generation.single import SingleTrace, Streams
 from scheduler_sim.generation.workflows import Workflows, lay, lay_share
 from scheduler_sim.streams import stream
+from scheduler_sim.texts import TextColumn
 from scheduler_sim.version import __version__
-from scheduler_sim.workload.columns import categories_of
 from scheduler_sim.workload.fields import CANCELLED
 from scheduler_sim.workload.memory import check_memory
 from scheduler_sim.workload.source import TraceSource
@@ -98,10 +97,10 @@ class Generated:
             "wait_time": base.cancel_lag,
             "status": np.where(cancelled, 5, 0),
             "skipped": np.where(cancelled, CANCELLED, 0),
-            "partition": categories_of(self.partition, self.partitions),
+            "partition": TextColumn(self.partition, self.partitions),
             "app": self._app_text(),
             "listed_app": self._app_text(),
-            "user": categories_of(self.user, ["", *map(str, range(1, self.recipe.users + 1))]),
+            "user": TextColumn(self.user, ["", *map(str, range(1, self.recipe.users + 1))]),
             "processes_per_node": 1,
             "threads_per_process": 1,
         }
@@ -207,16 +206,16 @@ class Generated:
         numbers: np.ndarray = 1 + np.searchsorted(edges, edges[-1] * self._per_job("users"), side="right")
         return numbers
 
-    def _app_text(self) -> pd.Categorical:
+    def _app_text(self) -> TextColumn:
         types = len(self.recipe.applications.names) if self.recipe.applications else 0
-        return categories_of(self.app, ["", *map(str, range(1, types + 1))])
+        return TextColumn(self.app, ["", *map(str, range(1, types + 1))])
 
 
 def _reference_names(rows: int) -> dict[str, Any]:
     """Return the names that the reference writes; those of components count from 0."""
     names = [f"job{number}" for number in range(rows + 1)]
     number = np.arange(rows)
-    return {"modular_job_name": categories_of(number, names[1:]), "name": categories_of(number, names[:-1])}
+    return {"modular_job_name": TextColumn(number, names[1:]), "name": TextColumn(number, names[:-1])}
 
 
 def _checked_seed(recipe: Recipe, seed: int) -> int:

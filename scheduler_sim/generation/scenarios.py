@@ -10,7 +10,7 @@ import pandas as pd
 
 from scheduler_sim.generation.merge import BaseTrace
 from scheduler_sim.generation.workflows import Workflows
-from scheduler_sim.workload.columns import categories_of
+from scheduler_sim.texts import TextColumn
 
 Scenario = Literal["DEP", "DEP+API", "HET", "HET+DELAY", "HET+DELAY+API"]
 SCENARIOS: tuple[str, ...] = get_args(Scenario)
@@ -117,16 +117,16 @@ def _dependencies(said: HandOver, rows: int) -> dict[str, Any]:
     }
 
 
-def _text_at(places: np.ndarray, texts: list[str], rows: int) -> pd.Categorical:
+def _text_at(places: np.ndarray, texts: list[str], rows: int) -> TextColumn:
     """Return a text column that is empty but for some rows."""
     codes, known = pd.factorize(np.array(texts, dtype=object))
     column = np.zeros(rows, dtype=np.int64)
     column[places] = codes + 1
-    return categories_of(column, ["", *known])
+    return TextColumn(column, ["", *known])
 
 
-def _numbers_as_text(numbers: np.ndarray) -> pd.Categorical:
+def _numbers_as_text(numbers: np.ndarray) -> TextColumn:
     """Return numbers as text, empty where they are negative."""
     values, codes = np.unique(np.maximum(numbers, -1), return_inverse=True)
     texts = ["" if value < 0 else str(value) for value in values.tolist()]
-    return categories_of(codes, texts)
+    return TextColumn(codes, texts)

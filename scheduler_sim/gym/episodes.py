@@ -70,7 +70,7 @@ class Episodes:
     def _in_order(self, workload: Workload) -> np.ndarray:
         """Rows of jobs in order of submission."""
         rows = np.flatnonzero(workload["skipped"] == 0)
-        tied = len(workload.dependencies()) > 0 or bool((workload["components_total"] > 1).any())
+        tied = len(workload.edges.row) > 0 or bool((workload["components_total"] > 1).any())
         if tied and self._jobs is not None and self._jobs < len(rows):
             raise InputError(
                 f"jobs: found {self._jobs} with a trace whose jobs wait for each other; allowed: None for all"

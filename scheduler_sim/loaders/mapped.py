@@ -11,7 +11,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 
 from scheduler_sim.errors import TraceError, did_you_mean
@@ -20,9 +19,9 @@ from scheduler_sim.loaders.dirt import Dirt, refuse_without_rows
 from scheduler_sim.loaders.foreign_table import ForeignTable
 from scheduler_sim.loaders.repairs import END_BEFORE_START, NEGATIVE_RUN_TIME, Repairs, repaired
 from scheduler_sim.loaders.values import Numbers, numbers_of, numbers_of_lists
+from scheduler_sim.texts import TextColumn, is_text_column
 from scheduler_sim.units import DAY
 from scheduler_sim.workload.carried import CARRIED, carried_values, texts_of
-from scheduler_sim.workload.columns import categories_of
 from scheduler_sim.workload.fields import FIELDS
 from scheduler_sim.workload.source import TraceSource
 from scheduler_sim.workload.table import Workload
@@ -119,9 +118,7 @@ class _Reading:
         return Workload(
             columns,
             source,
-            carried=pd.DataFrame(
-                {name: values[kept] for name, values in carried.items()}, index=range(kept.sum())
-            ),
+            carried={name: values[kept] for name, values in carried.items()},
             repairs=repairs.table(columns.get("component_id"), lines),
         )
 
@@ -203,7 +200,7 @@ class _Reading:
             self._numbers[key] = numbers
         return self._numbers[key]
 
-    def _texts(self, name: str) -> pd.Categorical:
+    def _texts(self, name: str) -> TextColumn:
         kind = self.table.columns[name].type
         if pa.types.is_nested(kind) or pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
             raise self._of_lists(name, "numbers, times or text")
@@ -244,7 +241,7 @@ class _Reading:
         translated: np.ndarray = numbers[texts.codes]
         return translated
 
-    def _words(self, name: str, entry: Entry) -> tuple[pd.Categorical, list[Any]]:
+    def _words(self, name: str, entry: Entry) -> tuple[TextColumn, list[Any]]:
         """A column as text, and for each of its words ours, None for one that is not listed."""
         column = None if entry.formula is None else entry.formula.column
         if column is None or entry.values is None:
@@ -257,10 +254,10 @@ class _Reading:
             entry.values.get(word.strip().lower(), others if word else None) for word in texts.categories
         ]
 
-    def _text(self, entry: Entry) -> pd.Categorical:
+    def _text(self, entry: Entry) -> TextColumn:
         if entry.formula is None or entry.formula.column is None:
             word = "" if entry.constant is None else str(entry.constant)
-            return categories_of(np.zeros(self.table.rows, dtype=np.int64), [word])
+            return TextColumn.constant(word, self.table.rows)
         texts = self._texts(entry.formula.column)
         words = [word.strip() for word in texts.categories]
         if entry.values is not None:
@@ -269,10 +266,7 @@ class _Reading:
                 str(entry.values.get(word.lower(), others if others is not None and word else word))
                 for word in words
             ]
-        known = {word: code for code, word in enumerate(dict.fromkeys(words))}
-        return categories_of(
-            np.array([known[word] for word in words], dtype=np.int64)[texts.codes], list(known)
-        )
+        return texts.mapped(dict(zip(texts.categories, words, strict=True)).__getitem__)
 
     def _ids(self, name: str, entry: Entry) -> np.ndarray:
         """Whole numbers as they are; any other ids are numbered from 1 in the order in which they appear."""
@@ -288,8 +282,7 @@ class _Reading:
                 return numbers
             self.renumbered.add(column)
             self.notes.append(f"{column}: no whole numbers; jobs are numbered in its order of appearance")
-            order, _ = pd.factorize(texts.codes)
-            return order.astype(np.int64) + 1
+            return texts.in_order().codes.astype(np.int64) + 1
         return self._rounded(name, self._values(name, entry), entry)
 
     def _rounded(self, name: str, values: np.ndarray, entry: Entry) -> np.ndarray:
@@ -326,7 +319,7 @@ class _Reading:
     def _refuse_out_of_range(self, name: str, values: Any) -> None:
         """Values that no workload may have; without run time or size a job is there, but not simulated."""
         rule = rule_of(name)
-        if rule is None or isinstance(values, pd.Categorical):
+        if rule is None or is_text_column(values):
             return
         holds, allowed = rule
         wrong = ~holds(values)

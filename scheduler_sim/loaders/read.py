@@ -58,7 +58,7 @@ def read_trace(
         workload = _read(path, kind, columns, on_error)
         if on_error == "skip":
             workload = _followed(workload)
-        workload.dependencies()
+        workload.check_dependencies()
         workload.source = replace(workload.source, notes=(*workload.source.notes, *doubts_of(workload)))
         pa.default_memory_pool().release_unused()  # what Arrow took to read it
     except MemoryError:
@@ -84,7 +84,7 @@ def _followed(workload: Workload) -> Workload:
     left = LeftOut(skips=True)
     while True:
         try:
-            workload.dependencies()
+            workload.check_dependencies()
         except TraceError as error:
             if error.rows is None:
                 raise

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 
 from scheduler_sim.result.columns import NEVER, Columns, numbers
+from scheduler_sim.texts import TextColumn
 
 NOT_KNOWN = -1
 
@@ -39,16 +42,15 @@ def max_over_mean(values: np.ndarray) -> float:
     return float(values.max()) * len(values) / total if total > 0 else np.nan
 
 
-def user_numbers(users: pd.Series | pd.Categorical) -> np.ndarray:
+def user_numbers(users: Any) -> np.ndarray:
     """Number the users; a component without a user has −1.
 
     Returns
     -------
     int64[components]
     """
-    codes, names = pd.factorize(users)
-    nameless = np.flatnonzero(np.asarray(names == "", dtype=bool))
-    return np.where(np.isin(codes, nameless), NOT_KNOWN, codes).astype(np.int64)
+    column = TextColumn.of(users).in_order()
+    return np.where(column.where(""), NOT_KNOWN, column.codes).astype(np.int64)
 
 
 def user_means(values: np.ndarray, users: np.ndarray) -> np.ndarray:

@@ -8,13 +8,14 @@ import numpy as np
 
 from scheduler_sim.metrics.metric import Run
 from scheduler_sim.metrics.statistics import Summaries
-from scheduler_sim.result.columns import TOTAL, categorical
+from scheduler_sim.result.columns import TOTAL
+from scheduler_sim.texts import TextColumn
 
 
 def suspended_of(run: Run) -> dict[str, Any]:
     """Return how many of those that ran were suspended, how often and how long, and their node-seconds."""
     seconds = np.asarray(run.suspended_time)
-    texts = categorical(run.components["suspended"])
+    texts = TextColumn.of(run.components["suspended"])
     each = np.array([str(text).count(",") + (text != "") for text in texts.categories], dtype=np.int64)
     held = {name: int((run.jobs.nodes * seconds)[run.in_module(name)].sum()) for name in run.modules}
     return {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -43,7 +43,7 @@ class Ties(NamedTuple):
 
 NO_TIES = Ties(*(np.zeros(0, dtype=np.int64) for _ in Ties._fields))
 
-Edges = pd.DataFrame | Ties | None
+Edges: TypeAlias = "pd.DataFrame | Ties | None"
 """Dependencies, or a table with columns such as those; what is OPTIONAL may be left out. None for none."""
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from scheduler_sim.arrays import renumbered
 from scheduler_sim.metrics.critical_path import ideal_ends
 from scheduler_sim.metrics.metric import SUMMARY, JobColumns
 from scheduler_sim.metrics.statistics import Summaries, ascend, ratio
@@ -99,7 +100,7 @@ def workflow_labels(modular_job_id: np.ndarray, edges: Edges = None) -> np.ndarr
     if not len(tied.row):
         return jobs
     roots = connected(count, jobs[tied.row], jobs[tied.after_row])
-    return pd.factorize(roots[jobs])[0]
+    return renumbered(roots[jobs], count)[0].astype(np.int64)
 
 
 def overlap_shares(table: Columns) -> dict[str, float | None]:

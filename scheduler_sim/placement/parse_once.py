@@ -15,7 +15,7 @@ from scheduler_sim.workload.table import Workload
 
 def error_at(workload: Workload, row: int, column: str, problem: str) -> TraceError:
     """Return an error that names the line of a row, and what its column says."""
-    source, text = workload.source, str(workload.table[column].array[row])
+    source, text = workload.source, str(workload.columns[column][row])
     return TraceError(problem, file=source.name or None, line=source.line_of(row), field=column, found=text)
 
 

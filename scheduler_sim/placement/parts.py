@@ -50,20 +50,20 @@ def _whole_nodes(workload: Workload, system: System, rows: Ints, partition: Ints
     """Count those that ask for part of nodes which they get whole."""
     if not len(rows):
         return {}
-    table = workload.table
+    columns = workload.columns
     sizes = _sizes(system, lambda one: one.cores_per_node)
     source = workload.source
-    cores = cores_a_node(workload.columns, "" if source.processors_are_nodes else source.format)[rows]
+    cores = cores_a_node(columns, "" if source.processors_are_nodes else source.format)[rows]
     fewer = _is_part(cores, sizes, partition)
     unknown = np.array([not len(own) for own in sizes], dtype=bool)[partition]
     if unknown.any():
-        there = np.zeros(len(table), dtype=bool)
+        there = np.zeros(len(workload), dtype=bool)
         there[rows[unknown]] = True
-        fewer |= below_the_fullest(table, there)[rows]
+        fewer |= below_the_fullest(columns, there)[rows]
     all_cores = (cores > 0) & ~fewer & ~unknown
-    memory, gpus = (table[name].to_numpy()[rows] for name in ("memory_kb", "gpus"))
+    memory, gpus = (columns[name][rows] for name in ("memory_kb", "gpus"))
     of_nodes = np.array([system.module(p.module).gpus_per_node for p in system.partitions])[partition]
-    others = table["gres"].array
+    others = columns["gres"]
     kinds = {
         "cores": fewer,
         "memory": _is_part(memory, _sizes(system, lambda one: one.memory_kb), partition) & ~all_cores,

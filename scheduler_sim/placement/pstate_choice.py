@@ -7,7 +7,7 @@ nodes draw; and there may be one for each of several clocks, among which the sch
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, NamedTuple, cast
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -100,8 +100,8 @@ def with_energy(
     """
     layer = models.energy
     assert layer is not None
-    table, rows = workload.table, placements.rows
-    jobs = {name: cast(Any, table[name].array).take(rows) for name in layer.reads}
+    rows = placements.rows
+    jobs = {name: workload.columns[name][rows] for name in layer.reads}
     known = models.names.known(jobs["app"], placements.type_number)
     alike = Alike.of(known, jobs["hint"], jobs["reference_power_w"], layer.told(jobs)[0])
     several = 1 if layer.cap is None or only_first else layer.cap.pstates

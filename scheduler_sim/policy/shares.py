@@ -11,14 +11,15 @@ from dataclasses import dataclass, field
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 from pydantic import BeforeValidator, Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
+from scheduler_sim.arrays import renumbered
 from scheduler_sim.config.keys import Keys
 from scheduler_sim.config.problem import Location, Problem
 from scheduler_sim.config.value import Amount, Check, Name, whole
 from scheduler_sim.policy.limits import AssociationLimits
+from scheduler_sim.texts import TextColumn
 
 PARENT = -1
 """Shares of a user that counts as a part of the account above."""
@@ -178,11 +179,14 @@ def associations(
     tree.add_user(ROOT, 0, UserKeys())
     for name, account in accounts.items():
         tree.add_all(name, account, above=0)
-    user_codes, user_names = pd.factorize(np.asarray(users, dtype=object))
-    account_codes, account_names = pd.factorize(np.asarray(charged, dtype=object))
-    width = max(len(account_names), 1)
-    codes, pairs = pd.factorize(user_codes * width + account_codes)
-    places = [tree.row_of(user_names[pair // width], account_names[pair % width]) for pair in pairs.tolist()]
+    whose, charge = (TextColumn.of(texts).in_order() for texts in (users, charged))
+    width = max(len(charge.categories), 1)
+    both, codes = np.unique(whose.codes.astype(np.int64) * width + charge.codes, return_inverse=True)
+    codes, first = renumbered(codes, len(both))
+    places = [
+        tree.row_of(whose.categories[pair // width], charge.categories[pair % width])
+        for pair in both[first].tolist()
+    ]
     return Associations(
         names=tuple(tree.names),
         parent=np.array(tree.parent, dtype=np.int64),

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
-import pandas as pd
 
 from scheduler_sim.arrays import Ints
 from scheduler_sim.policy.policy import Policy
@@ -18,6 +17,7 @@ from scheduler_sim.prediction.state import State
 from scheduler_sim.simulation import Simulation
 from scheduler_sim.streams import stream
 from scheduler_sim.system.system import System
+from scheduler_sim.texts import is_text_column
 from scheduler_sim.workload.fields import FIELDS
 from scheduler_sim.workload.source import TraceSource
 from scheduler_sim.workload.table import Workload
@@ -188,11 +188,11 @@ def _said(state: State, history: History) -> list[str]:
 
 
 def _of(column: Any) -> Any:
-    return column.categories if isinstance(column, pd.Categorical) else column
+    return column.categories if is_text_column(column) else column
 
 
 def _joined(first: Any, second: Any) -> Any:
     """Return two columns as one."""
-    if isinstance(first, pd.Categorical):
-        return pd.api.types.union_categoricals([first, second])
+    if is_text_column(first):
+        return first.followed_by(second)
     return np.append(first, second)

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 import pandas as pd
+
+from scheduler_sim.texts import TextColumn, is_text_column
 
 NEVER = -1
 """Stands in int64 columns for what never happened or is not known."""
@@ -22,8 +24,8 @@ TOTAL = "total"
 STATES = ("COMPLETED", "TIMEOUT", "FAILED", "CANCELLED", "REJECTED", "PENDING", "PREEMPTED")
 
 
-Columns = Mapping[str, Any] | pd.DataFrame
-"""A table of a result by its columns: arrays, text as pandas categoricals; a DataFrame is one."""
+Columns: TypeAlias = "Mapping[str, Any] | pd.DataFrame"
+"""A table of a result by its columns: arrays, text as :class:`TextColumn`; a DataFrame is one."""
 
 
 Dtype = Literal["int64", "float64", "text"]
@@ -31,7 +33,7 @@ Dtype = Literal["int64", "float64", "text"]
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One documented column of a table; ``text`` is stored as a pandas categorical."""
+    """One documented column of a table; ``text`` is a categorical in a DataFrame."""
 
     name: str
     dtype: Dtype
@@ -434,7 +436,7 @@ def frame(columns: Mapping[str, Any], table: Sequence[Column]) -> pd.DataFrame:
 
     Parameters
     ----------
-    columns : mapping of name to array of equal length. Text may be a pandas Categorical
+    columns : mapping of name to array of equal length. Text may be a TextColumn, a pandas Categorical
         or any sequence of str. Float columns may be left out: NaN. Nothing else may.
     table : ``COMPONENTS`` or ``TIMELINE``.
     """
@@ -447,8 +449,7 @@ def frame(columns: Mapping[str, Any], table: Sequence[Column]) -> pd.DataFrame:
         if column.dtype == "float64" and column.name not in columns:
             built[column.name] = not_known(rows)
         elif column.dtype == "text":
-            values = columns[column.name]
-            built[column.name] = values if _is_categorical(values) else pd.Categorical(values)
+            built[column.name] = _as_categorical(columns[column.name])
         else:
             built[column.name] = np.asarray(columns[column.name], dtype=column.dtype)
     return pd.DataFrame(built, copy=False)
@@ -489,28 +490,19 @@ def is_text(values: pd.Series) -> bool:
     return len(values) == 0 or pd.api.types.is_string_dtype(values.dtype)
 
 
-def categorical(values: pd.Series | pd.Categorical) -> pd.Categorical:
-    """Return a text column as a categorical, plain text too."""
-    array: Any = values.array if isinstance(values, pd.Series) else values
-    return array if isinstance(array, pd.Categorical) else pd.Categorical(array)
-
-
-def rows_named(values: pd.Series | pd.Categorical, name: str) -> np.ndarray:
-    """Tell for each row of a text column whether it is ``name``.
+def rows_named(values: Any, name: str) -> np.ndarray:
+    """Tell for each row of a text column, of a table or of columns, whether it is ``name``.
 
     Returns
     -------
     bool[rows]
     """
-    array: Any = values.array if isinstance(values, pd.Series) else values
-    if not isinstance(array, pd.Categorical):
-        return np.asarray(array == name, dtype=bool)
-    categories = array.categories
-    if name not in categories:
-        return np.zeros(len(array), dtype=bool)
-    rows: np.ndarray = array.codes == categories.get_loc(name)
-    return rows
+    column = getattr(values, "array", values)  # of a series
+    if not is_text_column(column):
+        return np.asarray(column == name, dtype=bool)
+    return TextColumn.of(column).where(name)
 
 
-def _is_categorical(values: Any) -> bool:
-    return isinstance(getattr(values, "dtype", None), pd.CategoricalDtype)
+def _as_categorical(values: Any) -> Any:
+    column = getattr(values, "array", values)  # of a series
+    return column if isinstance(column, pd.Categorical) else TextColumn.of(column).categorical()

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from scheduler_sim.result.columns import categorical
 from scheduler_sim.result.node_lists import numbers_of
 from scheduler_sim.result.schedule import Schedule
 from scheduler_sim.result.steps import Steps, from_changes, sum_of_intervals
+from scheduler_sim.texts import TextColumn
 
 NODE, GPU = "node", "gres/gpu"
 PROCESSORS = ("cpu", "billing")
@@ -57,7 +57,7 @@ class Amounts:
         return sum_of_intervals(begin, end, self.of(resource)[of])
 
     def _nodes_in_use(self, of: np.ndarray, begin: np.ndarray, end: np.ndarray) -> Steps:
-        count, node = numbers_of(categorical(self._schedule.components["node_list"]), self._rows[of])
+        count, node = numbers_of(TextColumn.of(self._schedule.components["node_list"]), self._rows[of])
         job = np.repeat(np.arange(len(of)), count)
         module = self._schedule.components["module"].astype("category").cat.codes.to_numpy()
         name = module[self._rows[of]][job] * (1 + node.max(initial=0)) + node

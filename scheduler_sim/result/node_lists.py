@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
-import pandas as pd
+
+from scheduler_sim.texts import TextColumn
 
 LISTS = re.compile(r"[0-9]+(?:-[0-9]+)?(?:[,\n][0-9]+(?:-[0-9]+)?)*")
 COMMAS = str.maketrans("-\n", ",,")
@@ -18,7 +19,7 @@ def node_list(numbers: np.ndarray) -> str:
     return str(node_lists(numbers, np.array([len(numbers)]))[0])
 
 
-def node_lists(numbers: np.ndarray, count: np.ndarray) -> pd.Categorical[str]:
+def node_lists(numbers: np.ndarray, count: np.ndarray) -> TextColumn:
     """Write the node numbers of n components, ``count`` of each (int64[n]) one after the other, as lists."""
     owner = np.repeat(np.arange(len(count)), count)
     order = np.lexsort((numbers, owner))
@@ -38,7 +39,7 @@ def node_lists(numbers: np.ndarray, count: np.ndarray) -> pd.Categorical[str]:
     for row in np.flatnonzero(runs > 1).tolist():
         text = ",".join(texts[i + 1] for i in kind[behind[row] - runs[row] : behind[row]].tolist())
         codes[row] = known.setdefault(text, len(texts) + len(known))
-    return pd.Categorical.from_codes(codes, pd.Index([*texts, *known], dtype=object))
+    return TextColumn(codes, [*texts, *known])
 
 
 def _range(first: int, last: int) -> str:
@@ -70,7 +71,7 @@ def numbers_in(text: str) -> list[int]:
     return [n for run in zip(first.tolist(), last.tolist(), strict=True) for n in range(run[0], run[1] + 1)]
 
 
-def numbers_of(lists: pd.Categorical, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def numbers_of(lists: TextColumn, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Read the lists of some components: how many nodes each has, and all of them, one after the other."""
     texts = [str(text) for text in lists.categories]
     of, first, last = runs_in(texts)

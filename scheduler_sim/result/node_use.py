@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from scheduler_sim.result.columns import categorical
 from scheduler_sim.result.node_lists import numbers_in, numbers_of, runs_in, shares_in
 from scheduler_sim.result.schedule import Schedule
 from scheduler_sim.result.steps import Steps, from_changes
 from scheduler_sim.result.suspensions import working_spans
+from scheduler_sim.texts import TextColumn
 
 KB_PER_GB = 1024 * 1024
 
@@ -49,7 +49,7 @@ class Held(NamedTuple):
         each: np.ndarray = np.where(alone, there[self.node], same[self.row])
         if schedule.dealt:
             each = same[self.row]
-            texts = categorical(schedule.components["node_shares"])
+            texts = TextColumn.of(schedule.components["node_shares"])
             told = {code: shares_in(text).get(kind) for code, text in enumerate(texts.categories)}
             first = np.flatnonzero(np.diff(self.row, prepend=-1))
             for at in first[[told[code] is not None for code in texts.codes[self.row[first]]]]:
@@ -108,7 +108,7 @@ def held_in(schedule: Schedule, module: str) -> Held:
 
 def held_by(schedule: Schedule, rows: np.ndarray) -> Held:
     """Return the nodes that the components in ``rows`` had, all of one module."""
-    count, node = numbers_of(categorical(schedule.components["node_list"]), rows)
+    count, node = numbers_of(TextColumn.of(schedule.components["node_list"]), rows)
     row = np.repeat(rows, count)
     return Held(row, node, schedule.of("start_time")[row], schedule.of("end_time")[row])
 
@@ -206,7 +206,7 @@ def able_nodes(schedule: Schedule, module: str) -> tuple[np.ndarray, np.ndarray]
 
     The second is int64[components]; of those of other modules it means nothing.
     """
-    lists = categorical(schedule.components["able_list"])
+    lists = TextColumn.of(schedule.components["able_list"])
     sets = np.zeros((len(lists.categories), schedule.modules[module]), dtype=bool)
     for row, first, last in zip(*runs_in([str(text) for text in lists.categories]), strict=True):
         sets[row, first : last + 1] = True

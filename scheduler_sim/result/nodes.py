@@ -14,9 +14,10 @@ import pandas as pd
 
 from scheduler_sim.arrays import Ints
 from scheduler_sim.errors import InputError
-from scheduler_sim.result.columns import NEVER, categorical, rows_named
+from scheduler_sim.result.columns import NEVER, rows_named
 from scheduler_sim.result.node_lists import runs_in
 from scheduler_sim.result.suspensions import working_spans
+from scheduler_sim.texts import TextColumn
 
 
 @dataclass(frozen=True)
@@ -89,7 +90,7 @@ def _listed(components: pd.DataFrame, ran: np.ndarray) -> Iterator[tuple[int, ra
     """Yield the rows whose nodes the result has, with each run of them."""
     if "node_list" not in components:
         return
-    lists = categorical(components["node_list"])
+    lists = TextColumn.of(components["node_list"])
     of, first, last = runs_in([str(text) for text in lists.categories])
     begin = np.searchsorted(of, np.arange(len(lists.categories) + 1))
     for row, code in zip(np.flatnonzero(ran).tolist(), lists.codes[ran].tolist(), strict=True):

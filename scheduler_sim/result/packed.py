@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import numpy as np
 import pandas as pd
 
+from scheduler_sim.arrow_arrays import number_array, text_array
 from scheduler_sim.errors import InputError
 from scheduler_sim.output.directory import put_directory
 from scheduler_sim.output.whole import whole_file
@@ -28,7 +29,6 @@ from scheduler_sim.result.columns import (
     Column,
     Columns,
     Further,
-    categorical,
     component_columns,
     frame,
     not_known,
@@ -38,6 +38,7 @@ from scheduler_sim.result.columns import (
 )
 from scheduler_sim.result.store import DECIMALS, MANIFEST, parsed, read_table, rounded, spelt, table_writer
 from scheduler_sim.result.table import Deferred, pieces, rows_of
+from scheduler_sim.texts import TextColumn
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -239,10 +240,10 @@ def _write_joined(
     import pyarrow as pa
 
     described = (RUN, *columns)
-    with table_writer(out, described, nullable=False, statistics=[RUN.name]) as writer:
+    with table_writer(out, described, statistics=[RUN.name]) as writer:
         for ids, parts in _groups(tables, columns[0].name):
             rows = [len(part[columns[0].name]) for part in parts]
-            arrays = [_dictionary(np.repeat(np.arange(len(ids)), rows), ids)]
+            arrays = [text_array(TextColumn(np.repeat(np.arange(len(ids)), rows), ids))]
             arrays += [_joined(parts, column, rows) for column in columns]
             writer.write_table(pa.table(arrays, schema=writer.schema))
 
@@ -266,8 +267,6 @@ def _groups(
 
 def _joined(parts: Sequence[Columns], column: Column, rows: Sequence[int]) -> pa.Array:
     """Return a column of one table after that of another."""
-    import pyarrow as pa
-
     if column.dtype == "text":
         return _joined_text([part[column.name] for part in parts])
     values = np.concatenate(
@@ -276,20 +275,14 @@ def _joined(parts: Sequence[Columns], column: Column, rows: Sequence[int]) -> pa
             for part, count in zip(parts, rows, strict=True)
         ]
     )
-    return pa.array(rounded(values) if column.dtype == "float64" else values.astype(np.int64, copy=False))
+    return number_array(rounded(values) if column.dtype == "float64" else values.astype(np.int64, copy=False))
 
 
-def _joined_text(parts: Sequence[pd.Series | pd.Categorical]) -> pa.DictionaryArray:
+def _joined_text(parts: Sequence[Any]) -> pa.DictionaryArray:
     number: dict[str, int] = {}
     codes = []
     for part in parts:
-        category = categorical(part)
+        category = TextColumn.of(part)
         words = [*category.categories, ""]  # code -1, missing, is ""
         codes.append(np.array([number.setdefault(str(word), len(number)) for word in words])[category.codes])
-    return _dictionary(np.concatenate(codes), list(number))
-
-
-def _dictionary(codes: np.ndarray, words: Sequence[str]) -> pa.DictionaryArray:
-    import pyarrow as pa
-
-    return pa.DictionaryArray.from_arrays(pa.array(codes.astype(np.int32)), pa.array(words, type=pa.string()))
+    return text_array(TextColumn(np.concatenate(codes), number))

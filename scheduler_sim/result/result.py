@@ -30,7 +30,6 @@ from scheduler_sim.result.columns import (
     Dtype,
     Further,
     component_columns,
-    frame,
     run_columns,
     timeline_columns,
 )
@@ -46,7 +45,7 @@ from scheduler_sim.result.store import (
     write_result,
     write_table,
 )
-from scheduler_sim.result.table import Deferred
+from scheduler_sim.result.table import Deferred, nothing, rows_of
 from scheduler_sim.result.views import VIEWS
 
 if TYPE_CHECKING:
@@ -59,9 +58,6 @@ class Result:
     Attributes
     ----------
     metrics : the numbers of ``metrics.json``, see ``docs/reference/metrics.md``.
-    runs : all runs of the components that ran more than once or lost their only run; empty if no run was
-        lost. Columns in ``result.columns.run_columns``
-    repairs : what was changed in the trace when it was read. Columns in ``result.columns.REPAIRS``
     """
 
     def __init__(
@@ -74,13 +70,9 @@ class Result:
         repairs: pd.DataFrame | None = None,
     ) -> None:
         self._components, self._timeline = components, timeline
-        if runs is None:
-            columns = run_columns(
-                Further(suspended=_has(components, SUSPENDED[0]), slowed=_has(components, SLOWED[0]))
-            )
-            runs = frame({column.name: [] for column in columns}, columns)
-        self.runs = runs
-        self.repairs = frame({one.name: [] for one in REPAIRS}, REPAIRS) if repairs is None else repairs
+        further = Further(suspended=_has(components, SUSPENDED[0]), slowed=_has(components, SLOWED[0]))
+        self._runs = nothing(run_columns(further)) if runs is None else runs
+        self._repairs = nothing(REPAIRS) if repairs is None else repairs
         self.metrics = {} if metrics is None else metrics
         self._manifest = {} if manifest is None else manifest
 
@@ -121,6 +113,23 @@ class Result:
         self._timeline = table
 
     @property
+    def runs(self) -> pd.DataFrame:
+        """All runs of the components that ran more than once or lost their only run; empty if none was lost.
+
+        Columns in ``result.columns.run_columns``.
+        """
+        if isinstance(self._runs, Deferred):
+            self._runs = self._runs.frame()
+        return self._runs
+
+    @property
+    def repairs(self) -> pd.DataFrame:
+        """What was changed in the trace when it was read; columns in ``result.columns.REPAIRS``."""
+        if isinstance(self._repairs, Deferred):
+            self._repairs = self._repairs.frame()
+        return self._repairs
+
+    @property
     def tables(self) -> tuple[pd.DataFrame | Deferred, pd.DataFrame | Deferred]:
         """Components and timeline for a writer, without making DataFrames."""
         return self._components, self._timeline
@@ -136,7 +145,7 @@ class Result:
             _has(self._components, LIMITED[0]),
             _has(self._components, RESERVED[0]),
             _has(self._components, SUSPENDED[0]),
-            len(self.runs) > 0,
+            rows_of(self._runs) > 0,
             _has(self._components, SPREAD[0]),
             _has(self._components, RECORDED[0]),
             _carried_in(self._components),
@@ -164,9 +173,9 @@ class Result:
             MANIFEST: partial(write_document, self.manifest),
         }
         if further.runs:
-            writers[LOST] = partial(write_table, self.runs, run_columns(further))
-        if len(self.repairs):
-            writers[REPAIRED] = partial(write_table, self.repairs, REPAIRS)
+            writers[LOST] = partial(write_table, self._runs, run_columns(further))
+        if rows_of(self._repairs):
+            writers[REPAIRED] = partial(write_table, self._repairs, REPAIRS)
         if log is not None:
             writers[LOG] = partial(_write_text, log)
         write_result(Path(directory), writers, force=force)

@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from scheduler_sim.result.columns import Columns, categorical, numbers
+from scheduler_sim.result.columns import Columns, numbers
+from scheduler_sim.texts import TextColumn
 
 MILLI = 1000
 SPAN = re.compile(r"(-?[0-9]{1,18})-(-?[0-9]{1,18}):([0-9]{1,12})(?:\.([0-9]{1,3}))?")
@@ -53,7 +54,7 @@ def slowed_in(text: str) -> list[tuple[int, int, int]]:
 
 def slowed_of(table: Columns) -> Slowed:
     """Return the spans of a table of components or of runs."""
-    texts = categorical(table["slowed"])
+    texts = TextColumn.of(table["slowed"])
     read = [slowed_in(str(text)) for text in texts.categories]
     rows = [(row, *span) for row, code in enumerate(texts.codes.tolist()) for span in read[code] if code >= 0]
     return Slowed(*np.array(rows, dtype=np.int64).reshape(-1, 4).T)

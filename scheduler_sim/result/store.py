@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import numpy as np
 import pandas as pd
 
+from scheduler_sim.arrow_arrays import number_array, text_array
 from scheduler_sim.errors import InputError
 from scheduler_sim.output.directory import MARK, is_regular, put_files
 from scheduler_sim.output.failure import cannot_write
-from scheduler_sim.result.columns import Column, Columns, categorical, column_problems, not_known, numbers
+from scheduler_sim.result.columns import Column, Columns, column_problems, not_known, numbers
 from scheduler_sim.result.documents import shape_problem
 from scheduler_sim.result.table import Deferred, pieces
+from scheduler_sim.texts import TextColumn
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -33,6 +35,8 @@ REPAIRED = "repairs.parquet"
 
 LOG = "run.log"
 DECIMALS = 6
+SOUGHT = ("component_id", "submit_time", "start_time", "end_time", "time")
+"""Columns by which rows are looked for: of each row group the smallest and the largest value are written."""
 
 
 def write_result(directory: Path, writers: Mapping[str, Callable[[BinaryIO], None]], *, force: bool) -> None:
@@ -133,23 +137,19 @@ def write_table(data: pd.DataFrame | Deferred, columns: Sequence[Column], out: B
 
     A row group is worked out at a time. Raises ValueError for columns that are not these.
     """
-    problems = column_problems(data, columns) if isinstance(data, pd.DataFrame) else []
+    problems = [] if isinstance(data, Deferred) else column_problems(data, columns)
     if problems:
         raise ValueError("; ".join(problems))
-    with table_writer(out, columns) as writer:
+    found = [column.name for column in columns if column.name in SOUGHT]
+    with table_writer(out, columns, statistics=found) as writer:
         for piece in pieces(data):
             writer.write_table(_to_arrow(piece, columns, writer.schema))
 
 
-def table_writer(
-    out: BinaryIO, columns: Sequence[Column], *, nullable: bool = True, statistics: bool | list[str] = True
-) -> pq.ParquetWriter:
-    """Return a writer of tables with these columns.
+def table_writer(out: BinaryIO, columns: Sequence[Column], *, statistics: list[str]) -> pq.ParquetWriter:
+    """Return a writer of tables with these columns, none of which lacks a value: what is not known is NaN.
 
-    Parameters
-    ----------
-    nullable : whether the columns can lack a value. statistics : whether, or of which columns, smallest and
-        largest value stand in every row group.
+    ``statistics`` : of which columns the smallest and the largest value stand in every row group.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -157,7 +157,7 @@ def table_writer(
     kinds = {"text": pa.dictionary(pa.int32(), pa.string()), "int64": pa.int64(), "float64": pa.float64()}
     return pq.ParquetWriter(
         out,
-        pa.schema([pa.field(column.name, kinds[column.dtype], nullable=nullable) for column in columns]),
+        pa.schema([pa.field(column.name, kinds[column.dtype], nullable=False) for column in columns]),
         compression="zstd",
         compression_level=1,
         use_dictionary=[column.name for column in columns if column.dtype == "text"],
@@ -216,28 +216,23 @@ def _to_arrow(data: Columns, columns: Sequence[Column], schema: pa.Schema) -> pa
     rows, arrays = len(data[columns[0].name]), []
     for column in columns:
         if column.dtype == "text":
-            arrays.append(_dictionary(data[column.name]))
+            arrays.append(text_array(_in_order(data[column.name])))
         elif column.dtype == "float64":
             known = numbers(data, column.name) if column.name in data else not_known(rows)
-            arrays.append(pa.array(rounded(known)))
+            arrays.append(number_array(rounded(known)))
         else:
-            arrays.append(pa.array(numbers(data, column.name).astype(np.int64, copy=False)))
+            arrays.append(number_array(numbers(data, column.name).astype(np.int64, copy=False)))
     return pa.table(arrays, schema=schema)
 
 
-def _dictionary(values: pd.Series | pd.Categorical) -> pa.DictionaryArray:
-    """Text as codes into the words in order of first appearance: the same for the same text."""
-    import pyarrow as pa
-
-    category = categorical(values)
-    codes = np.asarray(category.codes)
-    used = pd.unique(codes)
-    words = np.append(np.asarray(category.categories, dtype=object), "")  # code -1, missing, is ""
-    renumber = np.zeros(len(words), dtype=np.int32)
-    renumber[used] = np.arange(len(used), dtype=np.int32)
-    return pa.DictionaryArray.from_arrays(
-        pa.array(renumber[codes]), pa.array([str(word) for word in words[used]], type=pa.string())
-    )
+def _in_order(values: Any) -> TextColumn:
+    """Text with its words in order of first appearance, the same for the same text; what is missing is ""."""
+    column = TextColumn.of(values)
+    words = [str(word) for word in column.categories]
+    if len(column) and column.codes.min() < 0:
+        words.append("")
+        column = TextColumn(np.where(column.codes < 0, len(words) - 1, column.codes), words)
+    return column.in_order()
 
 
 def rounded(values: np.ndarray) -> np.ndarray:

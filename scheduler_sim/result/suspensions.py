@@ -8,7 +8,8 @@ from collections.abc import Iterable
 import numpy as np
 import pandas as pd
 
-from scheduler_sim.result.columns import Columns, categorical
+from scheduler_sim.result.columns import Columns
+from scheduler_sim.texts import TextColumn
 
 SPAN = re.compile(r"(-?[0-9]{1,18})-(-?[0-9]{1,18})")
 
@@ -28,7 +29,7 @@ def spans_in(text: str) -> list[tuple[int, int]]:
 
 def spans_of(table: Columns) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the spans of a table of components or of runs, int64[spans] each: whose row, since, until."""
-    texts = categorical(table["suspended"])
+    texts = TextColumn.of(table["suspended"])
     read = [spans_in(str(text)) for text in texts.categories]
     rows = [(row, *span) for row, code in enumerate(texts.codes.tolist()) for span in read[code] if code >= 0]
     found = np.array(rows, dtype=np.int64).reshape(-1, 3)

@@ -37,6 +37,11 @@ class Deferred:
         return frame({name: _own(values) for name, values in columns.items()}, self.described)
 
 
+def nothing(columns: Sequence[Column]) -> Deferred:
+    """Return the table without rows."""
+    return Deferred(columns, 0, lambda _: {column.name: [] for column in columns})
+
+
 def _own(values: Any) -> Any:
     """Return a column that may be written into: a copy of one that is part of another array, or text."""
     shares = not isinstance(values, np.ndarray) or values.base is not None

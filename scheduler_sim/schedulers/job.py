@@ -147,10 +147,10 @@ class Jobs:
     def value(self, number: int, column: str) -> Any:
         """Return what a column of the trace says of a job, a number or text; InputError for no column."""
         _, workload, row = self._row(number)
-        if column not in workload.table.columns:
-            hint = did_you_mean(column, list(workload.table.columns))
+        if column not in workload.columns:
+            hint = did_you_mean(column, list(workload.columns))
             raise InputError(f"no column {column!r} in the trace{hint}")
-        value = workload.table[column].iloc[row]
+        value = workload.columns[column][row]
         return value.item() if isinstance(value, np.generic) else value
 
     def planned_end(self, number: int) -> int:

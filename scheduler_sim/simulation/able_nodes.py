@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from scheduler_sim.arrays import Ints
 from scheduler_sim.engine.engine import FullCore, has
 from scheduler_sim.result.node_lists import node_list
 from scheduler_sim.system.node_resources import CORES, THOUSANDTHS
+from scheduler_sim.texts import TextColumn
 
 
-def able_lists(core: FullCore, first: Ints, last: Ints, place: Ints) -> pd.Categorical[str]:
+def able_lists(core: FullCore, first: Ints, last: Ints, place: Ints) -> TextColumn:
     """Return the nodes that components may have, as text: those of all their placements on one module.
 
     Their placements are ``first`` to before ``last``; ``place`` is the one that counts.
@@ -33,7 +33,7 @@ def able_lists(core: FullCore, first: Ints, last: Ints, place: Ints) -> pd.Categ
     for row in np.flatnonzero(last - first > 1).tolist():
         ways = np.arange(first[row], last[row])
         codes[row] = code_of(ways[modules[ways] == modules[place[row]]], int(begins[row]))
-    return pd.Categorical.from_codes(codes, pd.Index(list(texts)))
+    return TextColumn(codes, texts)
 
 
 def nodes_able(core: FullCore, place: Ints) -> Ints:

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from scheduler_sim.engine.core import state as slot
 from scheduler_sim.engine.engine import FullCore, has
@@ -16,6 +15,7 @@ from scheduler_sim.result.table import Deferred
 from scheduler_sim.simulation.components import in_cache
 from scheduler_sim.simulation.pools import modules_of
 from scheduler_sim.system.system import System
+from scheduler_sim.texts import TextColumn, is_text_column
 
 OF_TRACE = ("modular_job_id", "component_id", "submit_time")
 TEXTS = ("name", "user", "app")
@@ -62,8 +62,8 @@ class ComponentTable:
         self.known: dict[str, Any] = {
             **known,
             **{name: workload[name][self._rows] for name in OF_TRACE},
-            "module": named(known["module"], modules),
-            "state": named(known["state"], list(STATES)),
+            "module": TextColumn(known["module"], modules),
+            "state": TextColumn(known["state"], list(STATES)),
         }
 
     def deferred(self, columns: Mapping[str, Any], further: Further) -> Deferred:
@@ -118,14 +118,9 @@ def recorded_waits(workload: Mapping[str, Any]) -> np.ndarray | None:
 
 
 def _dtype_of(column: Any) -> Dtype:
-    if isinstance(column, pd.Categorical):
+    if is_text_column(column):
         return "text"
     return "float64" if column.dtype.kind == "f" else "int64"
-
-
-def named(codes: np.ndarray, names: list[str]) -> pd.Categorical:
-    """Return a column of names by their numbers."""
-    return pd.Categorical.from_codes(codes, pd.Index(names, dtype=object), validate=False)
 
 
 def _known(core: FullCore, placements: Placements) -> dict[str, np.ndarray]:

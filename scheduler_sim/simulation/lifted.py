@@ -27,7 +27,7 @@ def lifted_limits(policy: Policy, system: System, workload: Workload) -> Bools |
             f"policy.slurm.qos.{names[0][0]}.Flags: found {LIFTING[0]} where jobs share nodes; allowed here:"
             " the other flags"
         )
-    users, accounts, own = (workload.table[name].astype(str) for name in ("user", "account", "qos"))
+    users, accounts, own = (np.asarray(workload.columns[name]) for name in ("user", "account", "qos"))
     pairs = list(zip(users, accounts, strict=True))
     whose = {pair: number for number, pair in enumerate(dict.fromkeys(pairs))}
     tree = associations(policy.slurm.accounts, *zip(*whose, strict=True)) if whose else None

@@ -19,6 +19,7 @@ from scheduler_sim.result.schedule import Schedule
 from scheduler_sim.simulation.able_nodes import able_lists
 from scheduler_sim.system.node_resources import CORES, ENOUGH, GPUS, KINDS, MEMORY, THOUSANDTHS
 from scheduler_sim.system.system import System
+from scheduler_sim.texts import TextColumn
 
 
 def part_columns(core: FullCore, placements: Placements) -> dict[str, Any]:
@@ -70,7 +71,7 @@ def _add_up(amounts: Ints, rows: Ints, count: Ints, of_nodes: Ints) -> None:
     amounts[rows] = until[behind[rows]] - until[(behind - count)[rows]]
 
 
-def _gpu_lists(core: FullCore, at: Ints, count: Ints, alone: np.ndarray) -> pd.Categorical[str]:
+def _gpu_lists(core: FullCore, at: Ints, count: Ints, alone: np.ndarray) -> TextColumn:
     """The GPUs that components have of their nodes, in the order of the nodes, as text.
 
     Their nodes stand in the slots ``at``, of each so many; one that is ``alone`` has all of its nodes.
@@ -78,7 +79,7 @@ def _gpu_lists(core: FullCore, at: Ints, count: Ints, alone: np.ndarray) -> pd.C
     texts, behind = np.full(len(count), "", dtype=object), np.cumsum(count)
     for row in np.flatnonzero(count).tolist():
         texts[row] = _gpu_list(core, at[behind[row] - count[row] : behind[row]], whole=bool(alone[row]))
-    return pd.Categorical(texts)
+    return TextColumn.of(texts)
 
 
 def _gpu_list(core: FullCore, slots: Ints, *, whole: bool) -> str:
@@ -91,7 +92,7 @@ def _gpu_list(core: FullCore, slots: Ints, *, whole: bool) -> str:
     return ";".join(node_list(np.flatnonzero(taken[i])) for i in np.argsort(nodes))
 
 
-def _told(shares: Ints, numbers: Ints, count: Ints) -> pd.Categorical[str]:
+def _told(shares: Ints, numbers: Ints, count: Ints) -> TextColumn:
     """Return what components have of each of their nodes, as text, where these differ.
 
     ``shares``, int64[nodes, kinds], are in whole units, of ``count`` nodes of each component.
@@ -104,7 +105,7 @@ def _told(shares: Ints, numbers: Ints, count: Ints) -> pd.Categorical[str]:
         own = slice(int(behind[row] - count[row]), int(behind[row]))
         amounts = shares[own, : len(KINDS)][np.argsort(numbers[own])] / [THOUSANDTHS, 1, THOUSANDTHS]
         texts[row] = node_shares(dict(zip(KINDS, amounts.T, strict=True)))
-    return pd.Categorical(texts)
+    return TextColumn.of(texts)
 
 
 def told_apart(system: System) -> dict[str, dict[str, float]]:

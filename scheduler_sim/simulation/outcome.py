@@ -35,6 +35,7 @@ from scheduler_sim.simulation.suspended import Suspended, can_suspend, suspended
 from scheduler_sim.simulation.timeline_table import TimelineTable
 from scheduler_sim.simulation.written import written
 from scheduler_sim.system.system import System
+from scheduler_sim.texts import is_text_column
 from scheduler_sim.version import __version__
 from scheduler_sim.workload.columns import is_shared, shared
 from scheduler_sim.workload.fields import SKIP_REASONS
@@ -143,7 +144,7 @@ def build_result(
         told["recorded"] = True
     if made.carried:
         told["carried"] = dict(made.carried)
-    if repairs is not None and len(repairs):
+    if repairs is not None:
         repairs = frame({one.name: repairs[one.name] for one in REPAIRS}, REPAIRS)
         told["repaired"] = {str(kind): int(n) for kind, n in repairs["kind"].value_counts(sort=False).items()}
     suspended = dict[str, Any]()
@@ -347,8 +348,8 @@ def _digest_of(workload: Workload) -> str:
     digest = hashlib.sha256()
     for name, column in (workload.columns | workload.carried_columns).items():
         digest.update(name.encode())
-        numbers, dtype = column, column.dtype
-        if isinstance(column, pd.Categorical):
+        numbers, dtype = column, getattr(column, "dtype", None)
+        if is_text_column(column):
             digest.update("\0".join(map(str, column.categories)).encode("utf-8", "surrogateescape"))
             numbers, dtype = column.codes, np.dtype(np.int64)
         if len(numbers) == 1 or is_shared(numbers := shared(numbers)):

@@ -57,7 +57,7 @@ def plans_of(
         tied = Ties(*edges, any=any_will_do[edges.row], ready=never)
     if not has(core, "coscheduling"):
         return Plans(tied)
-    row, after_row = by_place(workload.ties(), workload, placements.rows)
+    row, after_row = by_place(workload.tied, workload, placements.rows)
     none = np.zeros(len(row), dtype=np.int64)
     dynamic = Ties(row, after_row, np.full(len(row), DYNAMIC), none, none, none)
     tied = Ties(*(np.concatenate(both) for both in zip(tied, dynamic, strict=True)))

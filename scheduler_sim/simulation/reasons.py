@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from scheduler_sim.engine.engine import FullCore, has
 from scheduler_sim.placement.placements import Placements
@@ -14,6 +13,7 @@ from scheduler_sim.result.columns import NEVER
 from scheduler_sim.result.steps import sum_of_intervals, time_at_least
 from scheduler_sim.simulation.able_nodes import nodes_able
 from scheduler_sim.system.system import System
+from scheduler_sim.texts import TextColumn
 
 ASKED = ("hold", "begin_time", "dependency_ids", "dependency_kinds")
 """Columns of a workload that say what holds a component."""
@@ -42,7 +42,7 @@ def reason_columns(
     names = [*(one.name for one in system.partitions), ""]
     start, end = np.where(ran, comp["start"], 0), np.where(ran, comp["end"], 0)
     return {
-        "partition": pd.Categorical.from_codes(partition, pd.Index(names, dtype=object)),
+        "partition": TextColumn(partition, names),
         "nodes_able": _nodes_able(core, placements, place, able),
         "held_by": _held_by(comp, table, placements, place, able, system),
         "wait_array": np.where(ran, _array_waits(core, comp, start, end), NEVER),
@@ -63,7 +63,7 @@ def _nodes_able(core: FullCore, placements: Placements, place: Ints, able: Ints)
 
 def _held_by(
     comp: Any, table: Mapping[str, Any], placements: Placements, place: Ints, able: Ints, system: System
-) -> pd.Categorical:
+) -> TextColumn:
     """The words for what keeps each from being eligible, if it is or was kept, as a list."""
     rows, kept = placements.rows, placements.held
     most, least, longest = (
@@ -87,7 +87,7 @@ def _held_by(
     for bits in np.unique(flags, axis=1).T if len(rows) else []:
         codes[(flags == bits[:, np.newaxis]).all(axis=0)] = len(texts)
         texts.append(", ".join(word for word, said in zip(WORDS, bits, strict=True) if said))
-    return pd.Categorical.from_codes(codes, pd.Index(texts, dtype=object))
+    return TextColumn(codes, texts)
 
 
 def _array_waits(core: FullCore, comp: Any, start: Ints, end: Ints) -> Ints:

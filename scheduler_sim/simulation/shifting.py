@@ -29,7 +29,7 @@ def begin_times(
 
     submit = workload["submit_time"][placements.rows]
     free = np.diff(placements.first) > 0
-    free &= ~np.isin(placements.rows, workload.dependencies()["row"].to_numpy())
+    free &= ~np.isin(placements.rows, workload.edges.row)
     for members in units.members:
         free[members] = False
     series = layer.series(layer.shift.by, workload.source.header_number("UnixStartTime"))

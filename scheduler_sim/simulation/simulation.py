@@ -355,7 +355,7 @@ class Simulation(Branching):
             self._outages.ended,
             self.models,
             None if self._reservations is None else self._reservations.told(),
-            self.workload.repairs,
+            self.workload.repairs if self.workload.is_repaired else None,
             self._slowness(),
         )
 
@@ -376,7 +376,7 @@ class Simulation(Branching):
 
     def _clock_of_trace(self) -> tuple[int | None, int]:
         """Its UnixStartTime, and its first submission, s."""
-        rows = self.workload.table["skipped"].to_numpy() == 0
+        rows = self.workload.columns["skipped"] == 0
         submitted = self.workload["submit_time"][rows]
         return self.workload.source.header_number("UnixStartTime"), int(submitted.min()) if rows.any() else 0
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-import pandas as pd
 
 from scheduler_sim.arrays import Ints
 from scheduler_sim.engine.engine import FullCore, has
 from scheduler_sim.result.slowing import slowed_text
+from scheduler_sim.texts import TextColumn
 
 
 class SlowedSpan(NamedTuple):
@@ -40,7 +40,7 @@ class Slowness(NamedTuple):
                 idle = int(self.idle[module[place]] * nodes[place])
                 seconds[place] = sum(span.until - span.since for span in found)
                 texts[place] = slowed_text((one.since, one.until, idle + one.above) for one in found)
-        return {"slowed_time": seconds, "slowed": pd.Categorical(texts)}
+        return {"slowed_time": seconds, "slowed": TextColumn.of(texts)}
 
 
 def take_slowed(core: FullCore) -> list[SlowedSpan]:

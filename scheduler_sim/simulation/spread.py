@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 import numpy as np
-import pandas as pd
 
 from scheduler_sim.arrays import Ints
 from scheduler_sim.placement.repeating import repeated
 from scheduler_sim.result.node_lists import node_list, runs_in
 from scheduler_sim.system.system import System
 from scheduler_sim.system.topology import DRAGONFLY, NO_SWITCH, joined_blocks, leaf_of_nodes
+from scheduler_sim.texts import TextColumn
 
 
-def spread_columns(system: System, module: pd.Categorical, lists: pd.Categorical) -> dict[str, Ints]:
+def spread_columns(system: System, module: TextColumn, lists: TextColumn) -> dict[str, Ints]:
     """Return the columns ``leaves``, ``groups`` and ``hops``, int64[n], of components with these nodes."""
     leaf, group, offset = _tables(system)
     texts = len(lists.categories)

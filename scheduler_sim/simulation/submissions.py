@@ -8,7 +8,6 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from scheduler_sim.applications.conversion import NO_TYPE
 from scheduler_sim.engine.engine import FullCore
@@ -16,6 +15,7 @@ from scheduler_sim.errors import InputError, did_you_mean
 from scheduler_sim.placement.placements import Placements, joined, picked
 from scheduler_sim.simulation.load import Loader
 from scheduler_sim.simulation.rules.numbers import Edge
+from scheduler_sim.texts import TextColumn, is_text_column
 from scheduler_sim.workload.fields import FIELDS
 from scheduler_sim.workload.table import Workload
 from scheduler_sim.workload.validation import check_value
@@ -143,15 +143,15 @@ def can_be_typed(models: Models | None, app: str) -> bool:
 
 def _unsaid(values: Any, rows: int) -> Any:
     """What stands in a carried column of components that are in no trace: 0, NaN or nothing."""
-    if isinstance(values, pd.Categorical):
-        return pd.Categorical([""] * rows)
+    if is_text_column(values):
+        return TextColumn.constant("", rows)
     return np.full(rows, np.nan if values.dtype.kind == "f" else 0, dtype=values.dtype)
 
 
 def _one_after_another(one: Any, other: Any) -> Any:
-    """Join two columns; of text the words in order of the alphabet."""
-    if isinstance(one, pd.Categorical):
-        return pd.Categorical(np.concatenate([np.asarray(one), np.asarray(other)]))
+    """Join two columns."""
+    if is_text_column(one):
+        return one.followed_by(other)
     return np.concatenate([one, other])
 
 

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-import pandas as pd
 
 from scheduler_sim.arrays import Ints
 from scheduler_sim.engine.engine import FullCore, has
 from scheduler_sim.engine.rules.suspensions import NOT_SUSPENDED
 from scheduler_sim.result.suspensions import spans_text
+from scheduler_sim.texts import TextColumn
 
 SUSPENDING = ("gang", "suspending")
 """Parts of the core in which that is written down."""
@@ -63,7 +63,7 @@ def suspended_columns(spans: Sequence[Suspended], rows: Ints, start: Ints) -> di
         if (place := places.get(run)) is not None:
             seconds[place] = sum(until - since for since, until in found)
             texts[place] = spans_text(found)
-    return {"suspended_time": seconds, "suspended": pd.Categorical(texts)}
+    return {"suspended_time": seconds, "suspended": TextColumn.of(texts)}
 
 
 def _part(core: FullCore) -> Any:

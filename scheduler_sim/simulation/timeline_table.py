@@ -10,10 +10,10 @@ from scheduler_sim.energy.accounting import MILLI
 from scheduler_sim.engine.rules.power_saving.state import SWITCHED_COLUMNS
 from scheduler_sim.result.columns import SWITCHED, TOTAL, Further, timeline_columns
 from scheduler_sim.result.table import Deferred
-from scheduler_sim.simulation.component_table import named
 from scheduler_sim.simulation.written import Written
 from scheduler_sim.system.node_resources import ENOUGH, THOUSANDTHS
 from scheduler_sim.system.system import System
+from scheduler_sim.texts import TextColumn
 
 NAMES = {
     "busy": "nodes_busy",
@@ -50,7 +50,7 @@ class TimelineTable:
         if self.further.shared:
             return self._described(self._rows)
         time, module, down = (self._rows[name] for name in ("time", "module", "down"))
-        return {"time": time, "module": named(module, self._names), "nodes_down": down}
+        return {"time": time, "module": TextColumn(module, self._names), "nodes_down": down}
 
     def deferred(self) -> Deferred:
         """Return the table."""
@@ -93,7 +93,7 @@ class TimelineTable:
             **{theirs: columns[ours] for ours, theirs in NAMES.items() if ours in columns},
             **({"memory_busy_kb": columns["memory"] % ENOUGH} if "memory" in columns else {}),
             "time": time,
-            "module": named(columns["module"], self._names),
+            "module": TextColumn(columns["module"], self._names),
             **{
                 theirs: columns[ours] / THOUSANDTHS
                 for ours, theirs in THOUSANDTHS_OF.items()

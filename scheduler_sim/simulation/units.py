@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -17,6 +16,7 @@ import pandas as pd
 from scheduler_sim.metrics.ties import connected
 from scheduler_sim.placement.placements import Placements
 from scheduler_sim.workload.circles import on_circles
+from scheduler_sim.workload.dependencies import Edges, Pairs
 from scheduler_sim.workload.table import Workload
 from scheduler_sim.workload.validation import problem
 
@@ -37,17 +37,6 @@ class Units:
     think: np.ndarray
 
 
-class Pairs(NamedTuple):
-    """Which component is tied to which, int64[pairs] each, by rows of the core."""
-
-    row: np.ndarray
-    after_row: np.ndarray
-
-    def picked(self, which: np.ndarray) -> Pairs:
-        """Return some of them."""
-        return Pairs(self.row[which], self.after_row[which])
-
-
 def find_units(workload: Workload, placements: Placements, *, resolution_s: int = 1) -> Units:
     """Find the units of a workload, and what else position 41 means; delays count whole ``resolution_s``.
 
@@ -56,8 +45,7 @@ def find_units(workload: Workload, placements: Placements, *, resolution_s: int 
     """
     rows, here = placements.rows, placements.in_table
     count, delay = len(rows), np.maximum(workload.columns["delay"][here], 0)
-    edges = by_place(workload.dependencies(), workload, rows)
-    ties = by_place(workload.ties(), workload, rows)
+    edges, ties = (by_place(pairs, workload, rows) for pairs in (workload.edges, workload.tied))
     waits = np.zeros(count, dtype=bool)
     waits[edges.row] = True
     several = workload.columns["components_total"][here] > 1
@@ -81,13 +69,13 @@ def find_units(workload: Workload, placements: Placements, *, resolution_s: int 
     )
 
 
-def by_place(pairs: pd.DataFrame, workload: Workload, rows: np.ndarray) -> Pairs:
+def by_place(pairs: Pairs | Edges, workload: Workload, rows: np.ndarray) -> Pairs:
     """Rows of the workload's table as rows of the core."""
-    if not len(pairs):
+    if not len(pairs.row):
         return Pairs(rows[:0], rows[:0])
     place = np.full(len(workload), -1, dtype=np.int64)
     place[rows] = np.arange(len(rows))
-    return Pairs(place[pairs["row"].to_numpy()], place[pairs["after_row"].to_numpy()])
+    return Pairs(place[pairs.row], place[pairs.after_row])
 
 
 def _without_own(ties: Pairs, edges: Pairs, job: np.ndarray) -> tuple[Pairs, np.ndarray]:
@@ -150,12 +138,11 @@ def _refuse_circles(workload: Workload, rows: np.ndarray, bound: tuple[np.ndarra
     if len(circular):
         first = int(rows[circular.min()])
         raise problem(
-            workload.table,
             workload.source,
             first,
             "dependency_ids",
             "delays and DYNAMIC dependencies form a circle",
-            str(workload.table["dependency_ids"].iloc[first]),
+            workload.columns["dependency_ids"][first],
             "DYNAMIC dependencies that lead back to no component, nor to its job",
         )
 

@@ -17,6 +17,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv as arrow_csv
 
+from scheduler_sim.arrow_arrays import numbers_of
 from scheduler_sim.workload.columns import is_shared, once
 from scheduler_sim.workload.numbers import decimal, integer
 
@@ -115,8 +116,8 @@ def _shared(end: list[bytes], words: list[bytes]) -> list[bytes]:
 
 def _column(values: pa.Array) -> Any:
     if isinstance(values, pa.DictionaryArray):
-        return Texts(values.indices.to_numpy(), values.dictionary.to_pylist())
-    return values.to_numpy()
+        return Texts(numbers_of(values.indices), values.dictionary.to_pylist())
+    return numbers_of(values)
 
 
 def _constant(word: bytes, kind: str, rows: int) -> Any:

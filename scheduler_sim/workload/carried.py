@@ -6,8 +6,10 @@ import re
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
+
+from scheduler_sim.arrays import in_order_of_appearance
+from scheduler_sim.texts import TextColumn
 
 CARRIED = "trace_"
 """Begins the names of such columns."""
@@ -44,7 +46,7 @@ def carried_numbers(values: np.ndarray) -> np.ndarray:
     return np.array(values, dtype=np.int64 if whole else np.float64)
 
 
-def texts_of(column: pa.Array) -> pd.Categorical:
+def texts_of(column: pa.Array) -> TextColumn:
     """Return a column as text; empty where it says nothing."""
     if pa.types.is_floating(column.type):
         column = _as_whole_numbers(column)
@@ -53,10 +55,10 @@ def texts_of(column: pa.Array) -> pd.Categorical:
     words = ["" if word is None else str(word) for word in column.dictionary.to_pylist()]
     codes = column.indices.fill_null(len(words)).to_numpy(zero_copy_only=False)
     of_row = [*words, ""]
-    used = pd.unique(codes)
+    used = in_order_of_appearance(codes, len(of_row))
     known = {word: code for code, word in enumerate(dict.fromkeys(of_row[code] for code in used.tolist()))}
     places = np.array([known.get(word, 0) for word in of_row], dtype=np.int64)
-    return pd.Categorical.from_codes(places[codes], categories=pd.Index(list(known), dtype=object))
+    return TextColumn(places[codes], known)
 
 
 def _as_whole_numbers(column: pa.Array) -> pa.Array:

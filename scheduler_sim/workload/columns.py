@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from scheduler_sim.errors import TraceError
+from scheduler_sim.texts import TextColumn
 from scheduler_sim.workload.fields import Field
 
 
@@ -46,29 +45,6 @@ def by_row(rule: Callable[..., np.ndarray], *columns: np.ndarray) -> np.ndarray:
     return rule(*columns)
 
 
-def categories_of(codes: np.ndarray, texts: Any) -> pd.Categorical:
-    """Return a categorical with the used categories only, in order of first appearance."""
-    words = list(texts)
-    if len(words) == 1 and len(codes):
-        return _constant(str(words[0]), len(codes))
-    order, used = pd.factorize(np.asarray(codes))
-    used_words = [str(words[code]) for code in used.tolist()]
-    return pd.Categorical.from_codes(order, categories=pd.Index(used_words, dtype=object))
-
-
-def map_text(column: pd.Categorical, rule: Callable[[str], str]) -> pd.Categorical:
-    """Return a text column with every text replaced by what ``rule`` makes of it."""
-    return categories_of(*_mapped(column, rule))
-
-
-def _mapped(column: pd.Categorical, rule: Callable[[str], str]) -> tuple[np.ndarray, list[str]]:
-    texts = [rule(text) for text in column.categories]
-    number = {text: code for code, text in enumerate(dict.fromkeys(texts))}
-    if len(number) == 1:
-        return np.zeros(len(column), dtype=np.int8), list(number)
-    return np.array([number[text] for text in texts], dtype=np.int64)[column.codes], list(number)
-
-
 def _number_column(field: Field, values: Any, rows: int) -> np.ndarray:
     array = np.asarray(values)
     exact = "iub" if field.dtype != "float64" else "iubf"
@@ -84,24 +60,12 @@ def _number_column(field: Field, values: Any, rows: int) -> np.ndarray:
     return shared(array.astype(field.dtype, copy=False))
 
 
-def _text_column(field: Field, values: Any, rows: int) -> pd.Categorical:
+def _text_column(field: Field, values: Any, rows: int) -> TextColumn:
     if isinstance(values, str):
-        return _constant(values, rows)
-    if not isinstance(values, pd.Categorical):
-        values = pd.Categorical(np.asarray(values, dtype=object))
-    codes, texts = values.codes, values.categories
-    if len(codes) and codes.min() < 0:
+        return TextColumn.constant(values, rows)
+    column = TextColumn.of(values)
+    if len(column) and column.codes.min() < 0:
         raise TraceError(
             f"column {field.name} has missing values", allowed="text; empty text where there is none"
         )
-    return categories_of(codes, texts)
-
-
-def _constant(text: str, rows: int) -> pd.Categorical:
-    return pd.Categorical.from_codes(np.broadcast_to(np.int8(0), (rows,)), dtype=_only(text))
-
-
-@lru_cache(maxsize=256)
-def _only(text: str) -> pd.CategoricalDtype:
-    """The type of a column that says the same everywhere, as most columns of a small workload do."""
-    return pd.CategoricalDtype(pd.Index([text], dtype=object))
+    return column.in_order()

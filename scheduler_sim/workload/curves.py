@@ -78,7 +78,7 @@ def curves_of(workload: Workload, nodes: int | None = None, module: str | None =
     InputError
         for a module that no component names first.
     """
-    live = workload.table["skipped"].to_numpy() == 0
+    live = workload.columns["skipped"] == 0
     name = Path(workload.source.name).name
     if module is not None:
         modules = module_names(workload)
@@ -119,13 +119,13 @@ def curves_by_module(workload: Workload) -> list[TraceCurves]:
 def module_names(workload: Workload) -> list[str]:
     """Return the partitions that simulated components name first, sorted by name."""
     names, code = _first_names(workload)
-    live = workload.table["skipped"].to_numpy() == 0
+    live = workload.columns["skipped"] == 0
     return [names[i] for i in np.unique(code[live])]
 
 
 def _first_names(workload: Workload) -> tuple[list[str], np.ndarray]:
     """Return the names that come first in a partition list, sorted, and which of them each row has."""
-    column = workload.table["partition"].array
+    column = workload.columns["partition"]
     firsts = [str(text).split(",")[0].strip() for text in column.categories]
     firsts = [NO_MODULE if is_missing(first) else first for first in firsts]
     names = sorted(set(firsts))

@@ -2,21 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
+from typing import Any, NamedTuple
 
 import numpy as np
-import pandas as pd
 
+from scheduler_sim.arrays import Ints
 from scheduler_sim.errors import TraceError
+from scheduler_sim.texts import words
 from scheduler_sim.workload.circles import on_circles
 from scheduler_sim.workload.dependency_text import ALONE, DYNAMIC, Wish, parse_wishes
 from scheduler_sim.workload.mwf_text import is_missing
 from scheduler_sim.workload.source import TraceSource
 from scheduler_sim.workload.validation import problem
 
-_COLUMNS = {"row": np.int64, "after_row": np.int64, "kind": object, "minutes": np.int64}
+
+class Pairs(NamedTuple):
+    """``row`` waits for ``after_row``, or is tied to it: int64[pairs] each, row numbers."""
+
+    row: Ints
+    after_row: Ints
+
+    def picked(self, which: np.ndarray) -> Pairs:
+        """Return some of them."""
+        return Pairs(self.row[which], self.after_row[which])
+
+
+class Edges(NamedTuple):
+    """Dependencies, column by column.
+
+    Attributes
+    ----------
+    row, after_row : int64[edges], ``row`` waits for ``after_row``, row numbers of the table
+    kind : object[edges], AFTER, AFTERANY, AFTEROK or AFTERNOTOK
+    minutes : int64[edges], after the start; 0 but for AFTER
+    """
+
+    row: Ints
+    after_row: Ints
+    kind: np.ndarray
+    minutes: Ints
 
 
 @dataclass
@@ -25,19 +52,19 @@ class Dependencies:
 
     Parameters
     ----------
-    edges : row, after_row (int64), kind (AFTER, AFTERANY, AFTEROK, AFTERNOTOK), minutes (int64, AFTER only)
-    ties : row, after_row (int64): DYNAMIC, ``row`` starts its delay after the start of ``after_row``
+    edges : what waits for a start or an end
+    ties : DYNAMIC, ``row`` starts its delay after the start of ``after_row``
     singletons : int64[n], rows that wait for all of the same user and name, ascending
     counts : rows concerned by what is not an edge, by name
     """
 
-    edges: pd.DataFrame
-    ties: pd.DataFrame
+    edges: Edges
+    ties: Pairs
     singletons: np.ndarray
     counts: dict[str, int] = field(default_factory=dict)
 
 
-def parse_dependencies(table: pd.DataFrame, source: TraceSource) -> Dependencies:
+def parse_dependencies(columns: Mapping[str, Any], source: TraceSource) -> Dependencies:
     """Return the dependencies between rows that are simulated.
 
     Only rows that have any are looked at. The ids are component ids, or job numbers where
@@ -50,13 +77,13 @@ def parse_dependencies(table: pd.DataFrame, source: TraceSource) -> Dependencies
     TraceError
         for an unknown id or kind, lists that do not pair up, and cycles.
     """
-    skipped = table["skipped"].to_numpy() != 0
-    rows, wishes = _wishes_of_rows(table, source, skipped)
+    skipped = columns["skipped"] != 0
+    rows, wishes = _wishes_of_rows(columns, source, skipped)
     counts = dict.fromkeys(("dynamic", "singleton", "skipped_predecessor"), 0)
     if not len(rows):
-        return Dependencies(_NO_EDGES, _NO_TIES, np.empty(0, dtype=np.int64), counts)
-    targets = _Targets(table, source, wishes)
-    tasks = table["array_task_id"].to_numpy()
+        return Dependencies(_edges_of([]), _pairs_of([]), np.empty(0, dtype=np.int64), counts)
+    targets = _Targets(columns, source, wishes)
+    tasks = columns["array_task_id"]
     found: list[tuple[int, int, str, int]] = []
     ties: list[tuple[int, int]] = []
     singletons = []
@@ -85,32 +112,35 @@ def parse_dependencies(table: pd.DataFrame, source: TraceSource) -> Dependencies
         message = "depends on a component that is not in the trace"
         allowed = "the id of a component of this trace"
         named = next(iter(lost.values()))
-        raise problem(table, source, np.array(list(lost)), "dependency_ids", message, named, allowed)
-    edges, tied = _edges_of(found), _ties_of(ties)
-    _refuse_cycles(table, source, pd.concat([edges[["row", "after_row"]], tied]))
+        raise problem(source, np.array(list(lost)), "dependency_ids", message, named, allowed)
+    edges, tied = _edges_of(found), _pairs_of(ties)
+    row, after_row = (np.concatenate(both) for both in zip(edges[:2], tied, strict=True))
+    _refuse_cycles(columns, source, row, after_row)
     return Dependencies(edges, tied, np.array(singletons, dtype=np.int64), counts)
 
 
-def _edges_of(found: list[tuple[int, int, str, int]]) -> pd.DataFrame:
-    return pd.DataFrame(found, columns=list(_COLUMNS)).astype(_COLUMNS)
+def _edges_of(found: list[tuple[int, int, str, int]]) -> Edges:
+    row, after, kind, minutes = zip(*found, strict=True) if found else ((), (), (), ())
+    return Edges(_ints(row), _ints(after), words(kind), _ints(minutes))
 
 
-def _ties_of(found: list[tuple[int, int]]) -> pd.DataFrame:
-    return pd.DataFrame(found, columns=["row", "after_row"]).astype(np.int64)
+def _pairs_of(found: list[tuple[int, int]]) -> Pairs:
+    return Pairs(*_ints(found).reshape(-1, 2).T)
 
 
-_NO_EDGES, _NO_TIES = _edges_of([]), _ties_of([])
+def _ints(numbers: Sequence[Any]) -> Ints:
+    return np.array(numbers, dtype=np.int64)
 
 
 class _Targets:
     """The rows an id means: those of an array if it is the number of one, else of a component or job."""
 
-    def __init__(self, table: pd.DataFrame, source: TraceSource, wishes: Iterable[list[Wish]]) -> None:
+    def __init__(self, columns: Mapping[str, Any], source: TraceSource, wishes: Iterable[list[Wish]]) -> None:
         wanted = {wish.wanted for wish in chain.from_iterable(wishes) if wish.wanted is not None}
         numbers = np.array(sorted(wanted), dtype=np.int64)
-        self._named = _rows_by(table[source.dependencies_name].to_numpy(), numbers)
-        self._arrays = _rows_by(table["array_job_id"].to_numpy(), numbers)
-        tasks = table["array_task_id"].to_numpy()
+        self._named = _rows_by(columns[source.dependencies_name], numbers)
+        self._arrays = _rows_by(columns["array_job_id"], numbers)
+        tasks = columns["array_task_id"]
         self._tasks: dict[tuple[int | None, int], list[int]] = {}
         for array, rows in self._arrays.items():
             for row in rows:
@@ -136,10 +166,10 @@ def _rows_by(ids: np.ndarray, wanted: np.ndarray) -> dict[int | None, list[int]]
 
 
 def _wishes_of_rows(
-    table: pd.DataFrame, source: TraceSource, skipped: np.ndarray
+    columns: Mapping[str, Any], source: TraceSource, skipped: np.ndarray
 ) -> tuple[np.ndarray, list[list[Wish]]]:
     """Return the rows that say anything about dependencies, and what each says; equal texts are read once."""
-    ids, kinds = table["dependency_ids"].array, table["dependency_kinds"].array
+    ids, kinds = columns["dependency_ids"], columns["dependency_kinds"]
     id_texts, kind_texts = list(ids.categories), list(kinds.categories)
     silent_id = np.array([is_missing(text) for text in id_texts], dtype=bool)
     silent_kind = np.array([is_missing(text) for text in kind_texts], dtype=bool)
@@ -157,22 +187,20 @@ def _wishes_of_rows(
     if wrong:
         unclear = rows[[pair in wrong for pair in pairs]]
         said = next(iter(wrong.values()))
-        raise problem(table, source, unclear, str(said.field), said.message, said.found, said.allowed)
+        raise problem(source, unclear, str(said.field), said.message, said.found, said.allowed)
     return rows, [known[pair] for pair in pairs]
 
 
-def _refuse_cycles(table: pd.DataFrame, source: TraceSource, edges: pd.DataFrame) -> None:
-    row, after = edges["row"].to_numpy(), edges["after_row"].to_numpy()
+def _refuse_cycles(columns: Mapping[str, Any], source: TraceSource, row: Ints, after: Ints) -> None:
     those = np.unique(row[on_circles(row, after)])
     if not len(those):
         return
     first = int(those[0])
     raise problem(
-        table,
         source,
         those,
         "dependency_ids",
         "the dependencies form a circle",
-        str(table["dependency_ids"].iloc[first]),
+        columns["dependency_ids"][first],
         "dependencies that lead back to no component",
     )

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 
+from scheduler_sim.texts import is_text_column
 from scheduler_sim.workload.fields import FIELDS, Field
 from scheduler_sim.workload.mwf_text import is_missing
 from scheduler_sim.workload.table import Workload
@@ -34,18 +34,18 @@ def lost_columns(workload: Workload, target: str, carried: bool = True) -> list[
             notes.append(f"{field.name}: {target.upper()} has no place for it; {rows} values left out")
     if target == "mwf" and (rows := int(np.count_nonzero(np.mod(workload["measured_power_w"], 1)))):
         notes.append(f"measured_power_w: MWF has whole W; {rows} values rounded")
-    if carried and len(workload.carried.columns):
-        names = ", ".join(map(str, workload.carried.columns))
+    if carried and workload.carried_columns:
+        names = ", ".join(workload.carried_columns)
         notes.append(f"{target.upper()} has no place for {names[:200]}; left out")
     return notes
 
 
 def _rows_that_say_something(workload: Workload, field: Field) -> int:
-    column = workload.table[field.name].array
+    column = workload.columns[field.name]
     if field.name == "queue":  # carried as the partition where there is no other
-        lost = np.asarray(column, dtype=object) != np.asarray(workload.table["partition"].array, dtype=object)
+        lost = np.asarray(column, dtype=object) != np.asarray(workload.columns["partition"], dtype=object)
         return int(np.count_nonzero(lost & (np.asarray(column, dtype=object) != "")))
-    if isinstance(column, pd.Categorical):
+    if is_text_column(column):
         says = np.array([not is_missing(text) for text in column.categories], dtype=bool)
         return int(np.count_nonzero(says[column.codes]))
     says = np.asarray(column) != field.default

@@ -17,8 +17,9 @@ import numpy as np
 import pandas as pd
 
 from scheduler_sim.errors import TraceError
+from scheduler_sim.texts import TextColumn
 from scheduler_sim.workload.block_columns import Block, Growing, Texts, parse_block
-from scheduler_sim.workload.columns import by_row, is_shared, map_text
+from scheduler_sim.workload.columns import by_row, is_shared
 from scheduler_sim.workload.comments import Comments
 from scheduler_sim.workload.fields import MWF_FIELDS, NO_NODES, NO_RUN_TIME
 from scheduler_sim.workload.left_out import JobsLeftOut, LeftOut, built
@@ -272,9 +273,8 @@ def _workload(records: Block, comments: Comments, name: str, notes: tuple[str, .
     return _normalised(columns, source)
 
 
-def _decoded(texts: Texts, encoding: str) -> pd.Categorical:
-    words = pd.Index([word.decode(encoding) for word in texts.words], dtype=object)
-    return pd.Categorical.from_codes(texts.codes, categories=words)
+def _decoded(texts: Texts, encoding: str) -> TextColumn:
+    return TextColumn(texts.codes, [word.decode(encoding) for word in texts.words])
 
 
 def _normalised(columns: dict[str, Any], source: TraceSource) -> Workload:
@@ -285,9 +285,9 @@ def _normalised(columns: dict[str, Any], source: TraceSource) -> Workload:
     columns["nodes"] = columns["listed_nodes"]
     columns["time_limit"] = by_row(mwf_time_limit, columns["listed_time_limit"])
     columns["measured_power_w"] = by_row(mwf_power, columns["average_power_w"])
-    columns["app"] = map_text(columns["listed_app"], mwf_app)
-    columns["constraint"] = map_text(columns["listed_constraint"], mwf_constraint)
-    columns["licences"] = map_text(columns["listed_licences"], mwf_licences)
+    columns["app"] = columns["listed_app"].mapped(mwf_app)
+    columns["constraint"] = columns["listed_constraint"].mapped(mwf_constraint)
+    columns["licences"] = columns["listed_licences"].mapped(mwf_licences)
     columns["skipped"] = by_row(_skipped, columns["run_time"], columns["nodes"])
     return Workload(columns, replace(source, dependencies_name=named))
 

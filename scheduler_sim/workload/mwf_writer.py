@@ -7,10 +7,10 @@ from collections.abc import Callable, Sequence
 from typing import Any, BinaryIO
 
 import numpy as np
-import pandas as pd
 
 from scheduler_sim.errors import TraceError
-from scheduler_sim.workload.columns import as_column, map_text
+from scheduler_sim.texts import TextColumn, is_text_column
+from scheduler_sim.workload.columns import as_column
 from scheduler_sim.workload.fields import FIELDS, MWF_FIELDS
 from scheduler_sim.workload.lossy import lost_columns, without_skipped
 from scheduler_sim.workload.mwf import (
@@ -100,8 +100,8 @@ def _without_arrays(workload: Workload) -> Workload:
 
 def _column(workload: Workload, name: str, native: bool) -> Any:
     """Return the column to write: what the file listed, where that still means the same."""
-    table = workload.table
-    column = table[name].array
+    table = workload.columns
+    column = table[name]
     if name == "listed_component_id":
         return _component_column(workload)
     if name == "listed_nodes":
@@ -114,15 +114,15 @@ def _column(workload: Workload, name: str, native: bool) -> Any:
         return np.where(mwf_power(listed) == watts, listed, np.rint(watts).astype(np.int64))
     meaning = name.removeprefix("listed_")
     if meaning != name:
-        column = _listed_texts(column, table[meaning].array, _DERIVED_TEXTS[meaning])
-    if isinstance(column, pd.Categorical) and not native and "" in column.categories:
+        column = _listed_texts(column, table[meaning], _DERIVED_TEXTS[meaning])
+    if is_text_column(column) and not native and "" in column.categories:
         missing = "NA" if name == "dependency_kinds" else "-1"
-        return map_text(column, lambda text: text or missing)
-    return column if isinstance(column, pd.Categorical) else np.asarray(column)
+        return column.mapped(lambda text: text or missing)
+    return column
 
 
 def _component_column(workload: Workload) -> np.ndarray:
-    table = workload.table
+    table = workload.columns
     listed, jobs = np.asarray(table["listed_component_id"]), np.asarray(table["modular_job_id"])
     wanted = np.asarray(table["component_id"])
     if workload.source.dependencies_name != "component_id":  # unique ids would change what dependencies name
@@ -131,24 +131,20 @@ def _component_column(workload: Workload) -> np.ndarray:
     return listed if np.array_equal(said, wanted) and workload.source.format == "mwf" else wanted
 
 
-def _listed_texts(
-    listed: pd.Categorical, wanted: pd.Categorical, rule: Callable[[str], str]
-) -> pd.Categorical:
-    said = np.asarray(map_text(listed, rule), dtype=object)
+def _listed_texts(listed: TextColumn, wanted: TextColumn, rule: Callable[[str], str]) -> TextColumn:
+    said = np.asarray(listed.mapped(rule), dtype=object)
     want = np.asarray(wanted, dtype=object)
     if np.array_equal(said, want):
         return listed
     kept = np.where(said == want, np.asarray(listed, dtype=object), want)
-    names: pd.Categorical = as_column(FIELDS["name"], kept, len(kept))
+    names: TextColumn = as_column(FIELDS["name"], kept, len(kept))
     return names
 
 
 def _texts(
     columns: list[Any], header: Sequence[str], comments: Sequence[tuple[int, str]], name: str
 ) -> list[str]:
-    texts = [
-        str(text) for column in columns if isinstance(column, pd.Categorical) for text in column.categories
-    ]
+    texts = [str(text) for column in columns if is_text_column(column) for text in column.categories]
     for text in texts:
         if ";" in text or "\r" in text:
             raise TraceError(

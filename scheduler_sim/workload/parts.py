@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from scheduler_sim.arrays import Bools, Floats, Ints
 from scheduler_sim.workload.columns import by_row
@@ -48,16 +47,17 @@ def cores_a_node(columns: Mapping[str, Any], trace_format: str) -> Floats:
     return said
 
 
-def below_the_fullest(table: pd.DataFrame, rows: Bools) -> Bools:
+def below_the_fullest(columns: Mapping[str, Any], rows: Bools) -> Bools:
     """Tell which of some rows have fewer cores a node than the fullest of them in the same partition.
 
     What accounting says of cores is what a component had: a node that it has to itself counts in full. So
     this tells who has part of a node, even where the size of nodes is not known.
     """
-    cores = table["cores"].to_numpy()
+    cores, partition = columns["cores"], columns["partition"]
     counted = rows & (cores > 0)
-    below = np.zeros(len(table), dtype=bool)
+    below = np.zeros(len(cores), dtype=bool)
     if counted.any():
-        share = pd.Series(cores[counted])
-        below[counted] = share < share.groupby(table["partition"].array.codes[counted]).transform("max")
+        fullest = np.zeros(len(partition.categories))
+        np.maximum.at(fullest, partition.codes[counted], cores[counted])
+        below[counted] = cores[counted] < fullest[partition.codes[counted]]
     return below

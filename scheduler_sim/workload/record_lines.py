@@ -12,11 +12,12 @@ from itertools import groupby
 from typing import Any, BinaryIO
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as compute
 
+from scheduler_sim.arrow_arrays import number_array
 from scheduler_sim.errors import TraceError
+from scheduler_sim.texts import is_text_column
 from scheduler_sim.workload.columns import once
 from scheduler_sim.workload.lines import MAX_LINE_BYTES
 from scheduler_sim.workload.numbers import number_text
@@ -100,7 +101,7 @@ class _Column:
     """A column as texts in an encoding."""
 
     def __init__(self, column: Any, encoding: str) -> None:
-        text = isinstance(column, pd.Categorical)
+        text = is_text_column(column)
         self._values = column.codes if text else column
         self._words = [word.encode(encoding) for word in column.categories] if text else None
 
@@ -117,8 +118,8 @@ class _Column:
             different, part = np.unique(part, return_inverse=True)
             words = [number_text(value).encode() for value in different.tolist()]
         if words is not None:
-            return pa.array(words, _BYTES).take(pa.array(part))
-        return pa.array(part).cast(pa.large_string()).cast(_BYTES)
+            return pa.array(words, _BYTES).take(number_array(part))
+        return number_array(part).cast(pa.large_string()).cast(_BYTES)
 
 
 @dataclass(frozen=True)

@@ -9,13 +9,13 @@ from itertools import islice
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as compute
 import pyarrow.csv as arrow_csv
 
 from scheduler_sim.config.problem import MOST_LISTED, listed
 from scheduler_sim.errors import TraceError
+from scheduler_sim.texts import TextColumn
 from scheduler_sim.workload import sacct_text
 from scheduler_sim.workload.sacct_lines import INNER, Dump, het_job
 
@@ -88,13 +88,13 @@ class Columns:
     def __contains__(self, column: str) -> bool:
         return column.lower() in self._table.column_names
 
-    def texts(self, column: str) -> pd.Categorical | str:
-        """Return a column as a categorical of texts, the empty text if the dump does not have it."""
+    def texts(self, column: str) -> TextColumn | str:
+        """Return a column as texts, the empty text if the dump does not have it."""
         if column not in self:
             return ""
         codes, words = self._encoded(column)
         words = [word.replace(INNER, "|") for word in words]
-        return pd.Categorical.from_codes(codes, categories=pd.Index(words, dtype=object))
+        return TextColumn(codes, words)
 
     def mapped(self, column: str) -> tuple[list[Any], np.ndarray]:
         """Return what each different text of a column says, and which of them each row has."""

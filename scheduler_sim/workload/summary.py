@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 
+from scheduler_sim.texts import TextColumn
 from scheduler_sim.workload.fields import SKIP_REASONS
 from scheduler_sim.workload.mwf_text import is_missing
 from scheduler_sim.workload.parts import stated_cores
@@ -106,8 +107,8 @@ def summarise(workload: Workload, nodes: int | None = None) -> Summary:
         SWF counts processors, so MaxProcs goes first there.
     """
     nodes = nodes or header_nodes(workload)
-    table = workload.table
-    live = table["skipped"].to_numpy() == 0
+    columns = workload.columns
+    live = columns["skipped"] == 0
     column = columns_of(workload, live)
     submit, size = column["submit_time"], column["nodes"]
     work = int((size * column["run_time"]).sum())
@@ -120,14 +121,14 @@ def summarise(workload: Workload, nodes: int | None = None) -> Summary:
         header=workload.source.header,
         records=len(workload),
         simulated=count,
-        skipped=_skipped(table["skipped"].to_numpy()),
+        skipped=_skipped(columns["skipped"]),
         not_honoured=workload.not_honoured(),
         modular_jobs=len(jobs),
         heterogeneous_jobs=int((jobs > 1).sum()) if workload.source.format != "swf" else 0,
-        dependencies=len(workload.dependencies()),
-        users=_distinct(table["user"].array, live),
-        applications=_distinct(table["app"].array, live),
-        partitions=_counted(table["partition"].array, live),
+        dependencies=len(workload.edges.row),
+        users=_distinct(columns["user"], live),
+        applications=_distinct(columns["app"], live),
+        partitions=_counted(columns["partition"], live),
         nodes=nodes,
         first_submit=int(submit.min()) if count else None,
         last_submit=int(submit.max()) if count else None,
@@ -138,9 +139,9 @@ def summarise(workload: Workload, nodes: int | None = None) -> Summary:
         spreads=_spreads(column),
         slices=_slices(column, nodes),
         asked=_asked(workload, live),
-        gres={text: rows for text, rows in _counted(table["gres"].array, live).items() if text},
-        exclusive=int(np.count_nonzero(live & (table["exclusive"].to_numpy() != 0))),
-        measured=int(np.count_nonzero(live & (table["measured_power_w"].to_numpy() > 0))),
+        gres={text: rows for text, rows in _counted(columns["gres"], live).items() if text},
+        exclusive=int(np.count_nonzero(live & (columns["exclusive"] != 0))),
+        measured=int(np.count_nonzero(live & (columns["measured_power_w"] > 0))),
         warnings=warnings_of(workload, nodes),
     )
 
@@ -154,8 +155,8 @@ def columns_of(workload: Workload, rows: np.ndarray) -> dict[str, np.ndarray]:
     """Return what is counted of some rows (mask); ``requested`` is the limit the trace itself lists."""
     listed = "listed_time_limit" if workload.source.format == "swf" else "time_limit"
     names = ("nodes", "submit_time", "run_time", "time_limit", "modular_job_id")
-    column = {name: workload.table[name].to_numpy()[rows] for name in names}
-    return {**column, "requested": workload.table[listed].to_numpy()[rows]}
+    column = {name: workload.columns[name][rows] for name in names}
+    return {**column, "requested": workload.columns[listed][rows]}
 
 
 def quantities_of(column: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
@@ -199,11 +200,11 @@ def _skipped(codes: np.ndarray) -> dict[str, int]:
     return {reason: int(counts[code]) for code, reason in SKIP_REASONS.items() if counts[code]}
 
 
-def _distinct(column: pd.Categorical, live: np.ndarray) -> int:
+def _distinct(column: TextColumn, live: np.ndarray) -> int:
     return sum(not is_missing(column.categories[code]) for code in np.unique(column.codes[live]))
 
 
-def _counted(column: pd.Categorical, live: np.ndarray) -> dict[str, int]:
+def _counted(column: TextColumn, live: np.ndarray) -> dict[str, int]:
     """Return how many components have each text, as the trace spells it, the most frequent first."""
     counts = np.bincount(column.codes[live], minlength=len(column.categories))
     order = sorted(range(len(counts)), key=lambda code: (-counts[code], column.categories[code]))
@@ -211,7 +212,7 @@ def _counted(column: pd.Categorical, live: np.ndarray) -> dict[str, int]:
 
 
 def _asked(workload: Workload, live: np.ndarray) -> dict[str, Asked]:
-    amounts = {name: workload.table[name].to_numpy() for name in ("memory_kb", "gpus")}
+    amounts = {name: workload.columns[name] for name in ("memory_kb", "gpus")}
     asked = {}
     for name, column in {"cores": stated_cores(workload.columns), **amounts}.items():
         said = column[live & (column > 0)]

@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from scheduler_sim.errors import TraceError
+from scheduler_sim.texts import TextColumn
 from scheduler_sim.workload.block_columns import Block, Growing, parse_block
 from scheduler_sim.workload.columns import by_row, is_shared, once
 from scheduler_sim.workload.comments import Comments
@@ -88,8 +88,7 @@ def _workload(numbers: Block, found: Comments, notes: tuple[str, ...]) -> Worklo
         notes=notes,
     )
     columns = _columns(numbers[:FIELD_COUNT], source)
-    carried = pd.DataFrame(carried_behind(behind, encoding), index=range(len(numbers[0])))
-    return Workload(columns, source, carried=carried)
+    return Workload(columns, source, carried=carried_behind(behind, encoding))
 
 
 def _behind(numbers: Block) -> tuple[np.ndarray, list[Any]]:
@@ -289,12 +288,11 @@ def swap_status(status: np.ndarray) -> np.ndarray:
     return np.where((status == 0) | (status == 1), 1 - status, status)
 
 
-def _numbers_as_text(values: np.ndarray) -> pd.Categorical | str:
+def _numbers_as_text(values: np.ndarray) -> TextColumn | str:
     if is_shared(values):
         return _as_text(values[0])
-    codes, numbers = pd.factorize(values)
-    texts = [_as_text(number) for number in numbers]
-    return pd.Categorical.from_codes(codes, categories=pd.Index(texts, dtype=object))
+    numbers, codes = np.unique(values, return_inverse=True)
+    return TextColumn(codes, [_as_text(number) for number in numbers])
 
 
 def _as_text(number: int) -> str:

@@ -12,11 +12,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
+from scheduler_sim.texts import TextColumn, is_text_column
 from scheduler_sim.workload.block_columns import Texts
 from scheduler_sim.workload.carried import CARRIED, carried_numbers
-from scheduler_sim.workload.columns import categories_of
 from scheduler_sim.workload.numbers import decimal, number_text
 from scheduler_sim.workload.table import Workload
 
@@ -114,8 +113,8 @@ def carried_behind(columns: Sequence[Any], encoding: str) -> dict[str, Any]:
     }
 
 
-def _as_text(column: Texts, encoding: str) -> pd.Categorical:
-    return categories_of(column.codes, [word.decode(encoding) for word in column.words])
+def _as_text(column: Texts, encoding: str) -> TextColumn:
+    return TextColumn(column.codes, [word.decode(encoding) for word in column.words])
 
 
 def words_in(columns: Sequence[Any]) -> Iterator[bytes]:
@@ -161,17 +160,16 @@ def behind_of(workload: Workload) -> tuple[np.ndarray, list[Any]]:
     counts = np.broadcast_to(workload.source.field_count, len(workload))
     width = int(counts.max(initial=FIELD_COUNT))
     names = [field_name(place) for place in range(FIELD_COUNT + 1, width + 1)]
-    if not names or counts.min() < FIELD_COUNT or not set(names) <= set(workload.carried):
+    if not names or counts.min() < FIELD_COUNT or not set(names) <= set(workload.carried_columns):
         return plain
-    columns = [workload.carried[name].array for name in names]
-    columns = [one if isinstance(one, pd.Categorical) else np.asarray(one) for one in columns]
+    columns = [workload.carried_columns[name] for name in names]
     whole = (_stands(one)[counts >= place].all() for place, one in enumerate(columns, FIELD_COUNT + 1))
     return (counts, [_written(one) for one in columns]) if all(whole) else plain
 
 
 def _stands(column: Any) -> np.ndarray:
     """Tell of each row whether it is one word."""
-    if isinstance(column, pd.Categorical):
+    if is_text_column(column):
         one = [bool(word) and not any(c.isspace() or c == "\0" for c in word) for word in column.categories]
         words: np.ndarray = np.array(one, dtype=bool)[column.codes]
         return words
@@ -180,4 +178,4 @@ def _stands(column: Any) -> np.ndarray:
 
 def _written(column: Any) -> Any:
     """Return a column as it is written; what is nothing is in no record."""
-    return column if isinstance(column, pd.Categorical) else np.where(np.isfinite(column), column, 0)
+    return column if is_text_column(column) else np.where(np.isfinite(column), column, 0)

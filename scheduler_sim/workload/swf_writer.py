@@ -6,9 +6,9 @@ import re
 from typing import Any, BinaryIO
 
 import numpy as np
-import pandas as pd
 
 from scheduler_sim.errors import TraceError
+from scheduler_sim.texts import TextColumn, is_text_column
 from scheduler_sim.workload.fields import SWF_FIELDS
 from scheduler_sim.workload.lossy import lost_columns, without_skipped
 from scheduler_sim.workload.mwf_text import is_missing
@@ -34,11 +34,9 @@ def write_swf(workload: Workload, out: BinaryIO, name: str) -> list[str]:
     notes = lost_columns(workload, "swf", carried=not behind)
     if workload.source.format != "swf":
         workload = without_skipped(workload, notes)
-    source, table = workload.source, workload.table
-    raw = {field.name: table[field.name].array for field in SWF_FIELDS}
-    numbers = {
-        name: np.asarray(column) for name, column in raw.items() if not isinstance(column, pd.Categorical)
-    }
+    source, table = workload.source, workload.columns
+    raw = {field.name: table[field.name] for field in SWF_FIELDS}
+    numbers = {name: np.asarray(column) for name, column in raw.items() if not is_text_column(column)}
     nodes, limit = (np.asarray(table[name]) for name in ("nodes", "time_limit"))
     numbers["modular_job_id"] = np.asarray(table["component_id"])
     said = swf_nodes(numbers["listed_nodes"], numbers["allocated_nodes"])
@@ -50,8 +48,8 @@ def write_swf(workload: Workload, out: BinaryIO, name: str) -> list[str]:
     names: list[str] = []
     for name, label in (("user", "User"), ("group", "Group"), ("queue", "Queue")):
         numbers[name] = _numbered(raw[name], label, names)
-    numbers["listed_app"] = _numbered(table["app"].array, "Application", names)
-    partition = _numbered(table["partition"].array, "Partition", names)
+    numbers["listed_app"] = _numbered(table["app"], "Application", names)
+    partition = _numbered(table["partition"], "Partition", names)
     listed = _numbered(raw["listed_partition"], "Partition", names)
     said = swf_partition(listed, numbers["queue"])
     numbers["listed_partition"] = np.where(said == partition, listed, partition)
@@ -59,14 +57,14 @@ def write_swf(workload: Workload, out: BinaryIO, name: str) -> list[str]:
     if names:
         notes.append(f"{len(names)} names became numbers; the header says which")
     header, comments = _header(workload, names, notes)
-    words = (word for one in behind if isinstance(one, pd.Categorical) for word in one.categories)
+    words = (word for one in behind if is_text_column(one) for word in one.categories)
     encoding = encoding_for(source.encoding, [*header, *(text for _, text in comments), *words], name)
     columns: list[Any] = [*(numbers[field.name] for field in SWF_FIELDS), *behind]
     made = {
         count: lines_of(columns[:count], " ", encoding)
         for count in np.unique(counts).tolist() or [FIELD_COUNT]
     }
-    write_records(out, name, header, comments, lines_by_kind(counts, made), len(table), encoding)
+    write_records(out, name, header, comments, lines_by_kind(counts, made), len(workload), encoding)
     return notes
 
 
@@ -95,7 +93,7 @@ def _as_comment(line: str) -> str:
     return f";{line.strip().lstrip('#;')}" if line.strip() else line
 
 
-def _numbered(column: pd.Categorical, label: str, names: list[str]) -> np.ndarray:
+def _numbered(column: TextColumn, label: str, names: list[str]) -> np.ndarray:
     """Return numbers for texts: missing is -1, numbers stay, names get the next free number."""
     texts = list(column.categories)
     numbers = {

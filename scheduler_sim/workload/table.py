@@ -11,8 +11,9 @@ import numpy as np
 import pandas as pd
 
 from scheduler_sim.errors import TraceError
-from scheduler_sim.workload.columns import as_column, categories_of, once
-from scheduler_sim.workload.dependencies import Dependencies, parse_dependencies
+from scheduler_sim.texts import TextColumn, is_text_column
+from scheduler_sim.workload.columns import as_column, once
+from scheduler_sim.workload.dependencies import Dependencies, Edges, Pairs, parse_dependencies
 from scheduler_sim.workload.fields import FIELDS, SKIP_REASONS
 from scheduler_sim.workload.mwf_text import parse_api_calls
 from scheduler_sim.workload.parts import below_the_fullest
@@ -62,14 +63,15 @@ __all__ = [
 class Workload:
     """A job trace as a table: one row per component, in file order, validated once.
 
-    ``table`` has every column of the field table (see the reference page on workload
-    fields): int64 seconds and nodes, text as categoricals, missing text empty. Columns the
-    trace says nothing about hold one shared value and cost no memory. Treat it as read-only:
+    ``columns`` has every column of the field table (see the reference page on workload
+    fields): int64 seconds and nodes, text as :class:`TextColumn`, missing text empty. Columns the
+    trace says nothing about hold one shared value and cost no memory. ``table`` is the same as a
+    DataFrame, made when it is first asked for, text as categoricals. Treat both as read-only:
     build a changed workload with :meth:`replace` or :meth:`select`, which validate again.
 
-    ``source`` describes where the table came from (:class:`TraceSource`). ``carried`` has the other columns
-    of its file, row by row, under names that begin with ``trace_``; ``repairs`` has the changes of a loader,
-    one row per change (see ``REPAIRS``).
+    ``source`` describes where the table came from (:class:`TraceSource`). ``carried_columns``, as a DataFrame
+    ``carried``, has the other columns of its file, row by row, under names that begin with ``trace_``;
+    ``repairs`` has the changes of a loader, one row per change (see ``REPAIRS``).
     """
 
     def __init__(
@@ -77,23 +79,22 @@ class Workload:
         columns: Mapping[str, Any],
         source: TraceSource | None = None,
         *,
-        carried: pd.DataFrame | None = None,
+        carried: Mapping[str, Any] | None = None,
         repairs: pd.DataFrame | None = None,
     ) -> None:
         self.source = source or TraceSource()
-        self.table = _frame(columns)
-        self.carried = pd.DataFrame(index=self.table.index) if carried is None else _used_words(carried)
-        self.repairs = pd.DataFrame(columns=list(REPAIRS)) if repairs is None else repairs
-        if len(self.carried) != len(self.table):
-            raise TraceError(
-                f"{len(self.carried)} rows carried for {len(self.table)} records", file=self.source.name
-            )
+        self.columns = _complete(columns)
+        other = {} if carried is None else carried
+        self.carried_columns = {str(name): _as_carried(values) for name, values in other.items()}
+        self._repairs = repairs
         counts = self.source.field_count
-        if not isinstance(counts, int) and len(counts) != len(self.table):
-            raise TraceError(
-                f"{len(counts)} field counts for {len(self.table)} records", file=self.source.name
-            )
-        check_columns(self.table, self.source)
+        for rows, what in (
+            *((len(values), "rows carried") for values in self.carried_columns.values()),
+            *(() if isinstance(counts, int) else ((len(counts), "field counts"),)),
+        ):
+            if rows != len(self):
+                raise TraceError(f"{rows} {what} for {len(self)} records", file=self.source.name)
+        check_columns(self.columns, self.source)
 
     @classmethod
     def from_columns(cls, **columns: Any) -> Workload:
@@ -120,36 +121,39 @@ class Workload:
     def repeated(self, rows: int, columns: Mapping[str, Any]) -> Workload:
         """Return the first row so many times, with other columns, which the caller has checked."""
         made = object.__new__(type(self))
-        made.source = self.source
-        made.table = self.table.iloc[[0] * rows].reset_index(drop=True)
-        made.carried = self.carried.iloc[[0] * rows].reset_index(drop=True)
-        made.repairs = self.repairs
-        for name, values in columns.items():
-            made.table[name] = as_column(FIELDS[name], values, rows)
+        made.source, made._repairs = self.source, self._repairs
+        first = np.zeros(rows, dtype=np.int64)
+        made.columns = {name: values[first] for name, values in self.columns.items()}
+        made.columns |= {name: as_column(FIELDS[name], values, rows) for name, values in columns.items()}
+        made.carried_columns = {name: values[first] for name, values in self.carried_columns.items()}
         return made
 
     @cached_property
-    def columns(self) -> dict[str, Any]:
-        """The columns of ``table`` by name, as they stand: arrays, text as categoricals. Read-only, too."""
-        return {
-            str(name): values.array if FIELDS[str(name)].is_text else values.to_numpy()
-            for name, values in self.table.items()
-        }
+    def table(self) -> pd.DataFrame:
+        """The columns as a DataFrame, text as categoricals."""
+        return _frame(self.columns, len(self))
 
     @cached_property
-    def carried_columns(self) -> dict[str, Any]:
-        """The columns of ``carried`` by name, likewise."""
-        return {
-            str(name): values.array if isinstance(values.dtype, pd.CategoricalDtype) else values.to_numpy()
-            for name, values in self.carried.items()
-        }
+    def carried(self) -> pd.DataFrame:
+        """The other columns of the file as a DataFrame."""
+        return _frame(self.carried_columns, len(self))
+
+    @property
+    def is_repaired(self) -> bool:
+        """Whether a loader changed anything."""
+        return self._repairs is not None and len(self._repairs) > 0
+
+    @cached_property
+    def repairs(self) -> pd.DataFrame:
+        """What a loader changed, one row per change."""
+        return pd.DataFrame(columns=list(REPAIRS)) if self._repairs is None else self._repairs
 
     def __len__(self) -> int:
-        return len(self.table)
+        return len(self.columns["nodes"])
 
     def __getitem__(self, column: str) -> np.ndarray:
         """Return a column as an array of its own (text as an array of str)."""
-        return np.array(self.table[column])
+        return np.array(self.columns[column])
 
     def __repr__(self) -> str:
         origin = self.source.name or self.source.format
@@ -164,13 +168,16 @@ class Workload:
         counts = counts if isinstance(counts, int) else counts[rows]
         source = replace(self.source, comments=(), field_count=counts, partial=True)
         of = np.flatnonzero(rows) if np.asarray(rows).dtype == bool else rows
-        carried = self.carried.iloc[of].reset_index(drop=True)
-        return Workload(_columns_of(self.table.iloc[of]), source, carried=carried, repairs=self.repairs)
+        made, carried = (
+            {name: values[of] for name, values in some.items()}
+            for some in (self.columns, self.carried_columns)
+        )
+        return Workload(made, source, carried=carried, repairs=self._repairs)
 
     def replace(self, **columns: Any) -> Workload:
         """Return a workload with some columns replaced, everything else unchanged."""
-        made = {**_columns_of(self.table), **columns}
-        return Workload(made, self.source, carried=self.carried, repairs=self.repairs)
+        made = {**self.columns, **columns}
+        return Workload(made, self.source, carried=self.carried_columns, repairs=self._repairs)
 
     def honouring_status(self) -> Workload:
         """Return the workload with exit code 1 where the trace's status is known and not success."""
@@ -180,7 +187,21 @@ class Workload:
 
     @cached_property
     def _dependencies(self) -> Dependencies:
-        return parse_dependencies(self.table, self.source)
+        return parse_dependencies(self.columns, self.source)
+
+    def check_dependencies(self) -> None:
+        """Raise TraceError as :meth:`dependencies`, which is slower."""
+        _ = self._dependencies
+
+    @property
+    def edges(self) -> Edges:
+        """What :meth:`dependencies` returns, column by column."""
+        return self._dependencies.edges
+
+    @property
+    def tied(self) -> Pairs:
+        """What :meth:`ties` returns, column by column."""
+        return self._dependencies.ties
 
     def dependencies(self) -> pd.DataFrame:
         """Return the dependencies between rows that are simulated.
@@ -198,11 +219,11 @@ class Workload:
         TraceError
             for an unknown id or kind, lists that do not pair up, and cycles.
         """
-        return self._dependencies.edges
+        return pd.DataFrame(self.edges._asdict())
 
     def ties(self) -> pd.DataFrame:
         """Return DYNAMIC dependencies: ``row`` starts its delay after the start of ``after_row`` (int64)."""
-        return self._dependencies.ties
+        return pd.DataFrame(self.tied._asdict())
 
     def singletons(self) -> np.ndarray:
         """Return the rows (int64, ascending) that wait for all others of the same user and name."""
@@ -225,7 +246,7 @@ class Workload:
         column = {name: once(self.columns[name]) for name in _ASKING}
         live = self.columns["skipped"] == 0
         asking = {
-            "cores": below_the_fullest(self.table, live),
+            "cores": below_the_fullest(self.columns, live),
             "gpus": column["gpus"] > 0,
             "gres": _rows_where(bool, self.columns["gres"]),
             "reservation": _rows_where(bool, self.columns["reservation"]),
@@ -247,7 +268,8 @@ class Workload:
         return {name: int(count) for name, count in counts.items() if count > 0}
 
 
-def _frame(columns: Mapping[str, Any]) -> pd.DataFrame:
+def _complete(columns: Mapping[str, Any]) -> dict[str, Any]:
+    """Every column of the field table, of its type; what is not given has its default."""
     unknown = [name for name in columns if name not in FIELDS]
     if unknown:
         raise TraceError(f"no such column in a workload: {', '.join(unknown)}", allowed=", ".join(FIELDS))
@@ -265,25 +287,20 @@ def _frame(columns: Mapping[str, Any]) -> pd.DataFrame:
     for name in ("component_id", "listed_component_id"):  # the same in most traces, and held once then
         if np.array_equal(complete[name], jobs):
             complete[name] = jobs
-    return pd.DataFrame(complete, copy=False)
+    return complete
 
 
-def _used_words(carried: pd.DataFrame) -> pd.DataFrame:
-    """Return carried columns with the words that they have, in order of first appearance."""
-    return pd.DataFrame(
-        {
-            name: categories_of(values.cat.codes.to_numpy(), values.cat.categories)
-            if isinstance(values.dtype, pd.CategoricalDtype)
-            else values
-            for name, values in carried.items()
-        },
-        index=carried.index,
-        copy=False,
-    )
+def _as_carried(values: Any) -> Any:
+    """A column of others: an array of numbers, or text with the words that rows have."""
+    column = getattr(values, "array", values)  # of a series
+    return TextColumn.of(column).in_order() if is_text_column(column) else np.asarray(column)
 
 
-def _columns_of(table: pd.DataFrame) -> dict[str, Any]:
-    return {str(name): table[name].array for name in table}
+def _frame(columns: Mapping[str, Any], rows: int) -> pd.DataFrame:
+    made = {
+        name: values.categorical() if is_text_column(values) else values for name, values in columns.items()
+    }
+    return pd.DataFrame(made, index=pd.RangeIndex(rows), copy=False)
 
 
 def _calls_api(text: str) -> bool:

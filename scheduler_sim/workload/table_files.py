@@ -15,12 +15,13 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 import pyarrow.csv as arrow_csv
 import pyarrow.parquet as parquet
 
+from scheduler_sim.arrow_arrays import number_array, numbers_of, text_array
 from scheduler_sim.errors import TraceError, did_you_mean
+from scheduler_sim.texts import TextColumn, is_text_column
 from scheduler_sim.workload.carried import CARRIED, carried_values, texts_of
 from scheduler_sim.workload.fields import FIELDS, Field
 from scheduler_sim.workload.lines import MAX_LINE_BYTES, read_blocks
@@ -96,7 +97,7 @@ def _check_texts(workload: Workload, name: str) -> None:
     for field in FIELDS.values():
         if not field.is_text:
             continue
-        texts = workload.table[field.name].array.categories
+        texts = workload.columns[field.name].categories
         for text in texts:
             if "\0" in text:
                 raise TraceError(
@@ -158,26 +159,24 @@ def _utf8_blocks(path: str | Path, name: str) -> Iterator[bytes]:
 def _arrow(workload: Workload, plain: bool = False) -> pa.Table:
     arrays: dict[str, pa.Array] = {}
     for field in FIELDS.values():
-        column = workload.table[field.name].array
+        column = workload.columns[field.name]
         if field.name in _ALWAYS or _says_something(column, field):
             arrays[field.name] = _arrow_array(column, plain)
-    for name, values in workload.carried.items():
-        arrays[str(name)] = _arrow_array(values.array, plain)
+    for name, values in workload.carried_columns.items():
+        arrays[name] = _arrow_array(values, plain)
     return pa.table(arrays)
 
 
 def _says_something(column: Any, field: Field) -> bool:
-    if isinstance(column, pd.Categorical):
+    if is_text_column(column):
         return list(column.categories) not in ([], [field.default])
     return bool((np.asarray(column) != field.default).any())
 
 
 def _arrow_array(column: Any, plain: bool) -> pa.Array:
-    if not isinstance(column, pd.Categorical):
-        return pa.array(np.ascontiguousarray(column))
-    texts = pa.DictionaryArray.from_arrays(
-        pa.array(column.codes.astype(np.int32)), pa.array(list(column.categories), pa.string())
-    )
+    if not is_text_column(column):
+        return number_array(column)
+    texts = text_array(column)
     return texts.cast(pa.string()) if plain else texts
 
 
@@ -210,7 +209,7 @@ def _workload(table: pa.Table, source: TraceSource, typed: bool = False) -> Work
         raise TraceError(f"the columns {', '.join(missing)} are missing", file=source.name)
     if not table.num_rows:
         raise TraceError("no records", file=source.name, allowed="at least one component")
-    return Workload(columns, source, carried=pd.DataFrame(carried, index=range(table.num_rows), copy=False))
+    return Workload(columns, source, carried=carried)
 
 
 def _carried(values: pa.ChunkedArray, name: str, file: str, typed: bool) -> Any:
@@ -235,7 +234,7 @@ def _column(values: pa.ChunkedArray, field: Field, name: str) -> Any:
             raise TraceError(
                 "values of a wrong type", file=name, field=field.name, found=str(kind), allowed=field.dtype
             )
-        return _fitting(values.to_numpy(), field, name)
+        return _fitting(numbers_of(values), field, name)
     if not pa.types.is_dictionary(values.type):
         if not (pa.types.is_string(values.type) or pa.types.is_large_string(values.type)):
             raise TraceError(
@@ -244,8 +243,8 @@ def _column(values: pa.ChunkedArray, field: Field, name: str) -> Any:
         values = values.dictionary_encode()
     joined = values.unify_dictionaries().combine_chunks()
     joined = joined.chunk(0) if isinstance(joined, pa.ChunkedArray) else joined
-    words = pd.Index([str(word) for word in joined.dictionary.to_pylist()], dtype=object)
-    return pd.Categorical.from_codes(joined.indices.to_numpy(zero_copy_only=False), categories=words)
+    texts = [str(word) for word in joined.dictionary.to_pylist()]
+    return TextColumn(numbers_of(joined.indices), texts)
 
 
 def _fitting(values: np.ndarray, field: Field, name: str) -> np.ndarray:

@@ -57,10 +57,9 @@ def _again(ids: np.ndarray) -> np.ndarray:
 
 
 def _warnings(workload: Workload, nodes: int | None) -> Iterator[str]:
-    table = workload.table
-    live = table["skipped"].to_numpy() == 0
+    live = workload.columns["skipped"] == 0
     submit, run, limit, size, listed = (
-        table[name].to_numpy()
+        workload.columns[name]
         for name in ("submit_time", "run_time", "time_limit", "nodes", "listed_time_limit")
     )
     if not live.any():
@@ -93,11 +92,11 @@ def _warnings(workload: Workload, nodes: int | None) -> Iterator[str]:
 
 def _short_jobs(workload: Workload, live: np.ndarray) -> Iterator[str]:
     """Modular jobs with more or fewer components in the trace than they say they have."""
-    table = workload.table
-    total = table["components_total"].to_numpy()
+    total = workload.columns["components_total"]
     if workload.source.format == "swf" or not (total[live] > 1).any():
         return
-    present = table.groupby("modular_job_id")["component_id"].transform("size").to_numpy()
+    _, job, members = np.unique(workload.columns["modular_job_id"], return_inverse=True, return_counts=True)
+    present = members[job]
     yield from _rows(
         workload, live & (total > 0) & (present != total), "of a job that states another number of components"
     )

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from scheduler_sim.errors import TraceError
+from scheduler_sim.texts import TextColumn
 from scheduler_sim.workload.columns import once
 from scheduler_sim.workload.fields import FIELDS, SKIP_REASONS, Field
 from scheduler_sim.workload.mwf_text import check_frequency, parse_api_calls
@@ -25,25 +25,24 @@ MAX_WATTS = 10**9
 MAX_NICE = 2_147_483_645
 
 
-def check_columns(table: pd.DataFrame, source: TraceSource) -> None:
+def check_columns(columns: Mapping[str, Any], source: TraceSource) -> None:
     """Raise a TraceError for the first row that breaks a rule; rows not simulated are exempt.
 
     A start of -1 means *never* in results, so submissions may not be negative. The bounds
     keep every sum the simulation forms within int64.
     """
-    column = {name: table[name].to_numpy() for name in _RULES}
-    live = column["skipped"] == 0
+    live = columns["skipped"] == 0
     for name, (holds, allowed) in _RULES.items():
-        values = column[name]
+        values = columns[name]
         wrong = ~holds(once(values))
         if name != "skipped" and wrong.any():
             wrong = wrong & live
         if wrong.any():
             rows = np.flatnonzero(np.broadcast_to(wrong, live.shape))
-            raise problem(table, source, rows, name, "value out of range", _shown(values[rows[0]]), allowed)
-    _check_total(table, source, live)
+            raise problem(source, rows, name, "value out of range", _shown(values[rows[0]]), allowed)
+    _check_total(columns, source, live)
     for name, check in _TEXT_RULES.items():
-        _check_texts(table, source, name, check)
+        _check_texts(columns[name], source, name, check)
 
 
 def _shown(value: Any) -> int | float:
@@ -76,7 +75,6 @@ def rule_of(name: str) -> tuple[Callable[[np.ndarray], np.ndarray], str] | None:
 
 
 def problem(
-    table: pd.DataFrame,
     source: TraceSource,
     rows: np.ndarray | int,
     name: str,
@@ -102,12 +100,12 @@ def _listed(name: str, file_format: str) -> Field:
     return field
 
 
-def _check_total(table: pd.DataFrame, source: TraceSource, live: np.ndarray) -> None:
+def _check_total(columns: Mapping[str, Any], source: TraceSource, live: np.ndarray) -> None:
     rows = slice(None) if live.all() else live
-    longest = np.maximum(table["run_time"].to_numpy(), table["time_limit"].to_numpy())[rows].astype(float)
+    longest = np.maximum(columns["run_time"], columns["time_limit"])[rows].astype(float)
     # No matrix product: the threads that it leaves behind keep another processor busy for a while.
-    node_seconds = float((longest * table["nodes"].to_numpy()[rows]).sum())
-    starts = (table[name].to_numpy()[rows] for name in ("submit_time", "begin_time"))
+    node_seconds = float((longest * columns["nodes"][rows]).sum())
+    starts = (columns[name][rows] for name in ("submit_time", "begin_time"))
     latest = max(float(start.max(initial=0)) for start in starts) + float(longest.sum())
     if max(node_seconds, latest) >= 2.0**62:
         raise TraceError(
@@ -118,8 +116,7 @@ def _check_total(table: pd.DataFrame, source: TraceSource, live: np.ndarray) -> 
         )
 
 
-def _check_texts(table: pd.DataFrame, source: TraceSource, name: str, check: Callable[[str], object]) -> None:
-    column = table[name].array
+def _check_texts(column: TextColumn, source: TraceSource, name: str, check: Callable[[str], object]) -> None:
     wrong: dict[int, TraceError] = {}
     for code, text in enumerate(column.categories):
         try:
@@ -130,7 +127,7 @@ def _check_texts(table: pd.DataFrame, source: TraceSource, name: str, check: Cal
         rows = np.flatnonzero(np.isin(column.codes, list(wrong)))
         code = int(column.codes[rows[0]])
         said = wrong[code]
-        raise problem(table, source, rows, name, said.message, column.categories[code], said.allowed)
+        raise problem(source, rows, name, said.message, column.categories[code], said.allowed)
 
 
 def _at_least(smallest: int, largest: int) -> Callable[[np.ndarray], np.ndarray]:

@@ -13,10 +13,10 @@ from scheduler_sim import Result, Simulation, System, Workload, simulate
 from scheduler_sim.metrics import fragmentation
 from scheduler_sim.metrics.fragmentation import NodeHistory, stranded
 from scheduler_sim.metrics.sharing import sharing_within
-from scheduler_sim.result.columns import categorical
 from scheduler_sim.result.node_lists import numbers_of
 from scheduler_sim.result.schedule import Schedule
 from scheduler_sim.result.steps import value_at
+from scheduler_sim.texts import TextColumn
 from tests.conftest import examples
 from tests.oracle.plain_shared_records import Node, Request, request_of
 from tests.oracle.records import Component
@@ -155,7 +155,7 @@ def plain(result: Result, jobs: list[Component], nodes: list[Node], kind: str) -
     """Count what is stranded in each second, node by node and job by job, from what was asked for."""
     table = result.components
     eligible, start, end = (table[f"{name}_time"].tolist() for name in ("eligible", "start", "end"))
-    where = [numbers_of(categorical(table["node_list"]), np.array([row]))[1] for row in range(len(jobs))]
+    where = [numbers_of(TextColumn.of(table["node_list"]), np.array([row]))[1] for row in range(len(jobs))]
     asked = [request_of(job) for job in jobs]
 
     def has(node: Node, left: Free, request: Request) -> bool:

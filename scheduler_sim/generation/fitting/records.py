@@ -130,7 +130,7 @@ def _of_module(workload: Workload, module: str | None) -> np.ndarray:
     names = module_names(workload)
     if module not in names:
         raise InputError(f"module: found {module!r}; allowed: {', '.join(names)}")
-    column = workload.table["partition"].array
+    column = workload.columns["partition"]
     firsts = (str(text).split(",")[0].strip() for text in column.categories)
     named = [(NO_MODULE if is_missing(first) else first) == module for first in firsts]
     rows: np.ndarray = np.array(named)[column.codes]

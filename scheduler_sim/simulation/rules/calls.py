@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from scheduler_sim.engine.engine import FullCore, Sizes
@@ -42,7 +40,7 @@ class Calls(Numbers):
 
 def find_calls(workload: Workload, placements: Placements) -> tuple[list[tuple[int, int, int]], int]:
     """Return calls as ``Run`` has them, and how many are of kinds that mean nothing here."""
-    texts: Any = workload.table["api_calls"].array
+    texts = workload.columns["api_calls"]
     said = [parse_api_calls(text) for text in texts.categories]
     codes = np.asarray(texts.codes)[placements.rows]
     asks = np.array([bool(calls) for calls in said], dtype=bool)

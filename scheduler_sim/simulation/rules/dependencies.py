@@ -66,11 +66,9 @@ class Edges(NamedTuple):
 
 def edges_between(workload: Workload, placements: Placements) -> Edges:
     """Return the dependencies of a workload."""
-    edges = workload.dependencies()
-    if not len(edges):
-        return Edges(*(np.zeros(0, dtype=np.int64) for _ in Edges._fields))
-    kind, delay = edges["kind"].map(KINDS).to_numpy(dtype=np.int64), edges["minutes"].to_numpy() * MINUTE
-    return Edges(*by_place(edges, workload, placements.rows), kind, delay)
+    edges = workload.edges
+    kind = np.array([KINDS[kind] for kind in edges.kind], dtype=np.int64)
+    return Edges(*by_place(edges, workload, placements.rows), kind, edges.minutes * MINUTE)
 
 
 class Dependencies(Numbers):

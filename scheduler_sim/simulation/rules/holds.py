@@ -42,7 +42,9 @@ class Holds(Numbers):
         if jobs.edges is None:
             self._trace = [Jobs(jobs.workload, jobs.placements)]  # for whose they are alone
         else:
-            self._later += zip(*(jobs.workload.table[name].array for name in ("user", "name")), strict=True)
+            self._later += zip(
+                *(np.asarray(jobs.workload.columns[name]) for name in ("user", "name")), strict=True
+            )
         alone = np.isin(jobs.placements.rows, jobs.workload.singletons())
         later = jobs.column("begin_time") > jobs.column("submit_time")
         in_array = jobs.column("array_job_id") >= 0

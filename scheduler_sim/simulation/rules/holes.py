@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from scheduler_sim.engine.core.state import INF, REJECTED, RUNNING, UNSEEN, WAITING
 from scheduler_sim.engine.engine import FullCore, Sizes
@@ -33,6 +32,7 @@ from scheduler_sim.simulation.standing import (
     operators,
 )
 from scheduler_sim.system.reservations import FLAGS_OF_SLURM, ReservationChangeKeys, ReservationKeys
+from scheduler_sim.texts import TextColumn
 from scheduler_sim.units import DAY
 
 IN_VAIN_S = 14 * DAY
@@ -140,8 +140,8 @@ class Holes(Numbers):
         """Which reservation each names, and what was said of it."""
         refused = np.asarray(core.holes.claim)["refused"][:rows]
         told = (core.jobs["state"][:rows] == REJECTED) | (refused == DELETED)
-        reasons = pd.Categorical(np.array(REASONS, dtype=object)[np.where(told, refused, ALLOWED)])
-        return {"reservation": pd.Categorical(self._names[:rows]), "reservation_reason": reasons}
+        reasons = TextColumn.of(np.array(REASONS, dtype=object)[np.where(told, refused, ALLOWED)])
+        return {"reservation": TextColumn.of(self._names[:rows]), "reservation_reason": reasons}
 
     # -- as the clock moves on
 

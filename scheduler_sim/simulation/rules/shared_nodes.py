@@ -376,8 +376,8 @@ def _refuse(jobs: Jobs, layout: Layout) -> None:
             row = int(placements.rows[placements.owner[np.argmax(wrong)]])
             if column == "gpus" and jobs.workload.columns["gpus"][row] <= 0:
                 column = "gres"
-            if column == "gres" and not jobs.workload.table["gres"].array[row]:
-                column = "gres_per_job" if jobs.workload.table["gres_per_job"].array[row] else "gres_per_task"
+            if column == "gres" and not jobs.workload.columns["gres"][row]:
+                column = "gres_per_job" if jobs.workload.columns["gres_per_job"][row] else "gres_per_task"
             or_covered = ", or a partition covers part of a module" if column == "constraint" else ""
             raise error_at(
                 jobs.workload, row, column, f"not where jobs share nodes{or_covered}; allowed: {allowed}"

@@ -47,8 +47,7 @@ class Slowing(Numbers):
         layer = models.energy
         assert layer is not None
         assert layer.cap is not None
-        table = jobs.workload.table
-        told = {name: table[name].array.take(placements.rows) for name in layer.reads}
+        told = {name: jobs.workload.columns[name][placements.rows] for name in layer.reads}
         known = models.names.known(told["app"], placements.type_number)
         alike = Alike.of(known, told["hint"], told["reference_power_w"], layer.told(told)[0])
         replayed = np.zeros(len(placements.rows), dtype=bool)

@@ -83,9 +83,9 @@ def unlisted_qos(workload: Workload, keys: SlurmKeys) -> dict[str, int]:
     """Count, under ``qos``, jobs that name a QOS without a priority, if QOS has a weight; empty if none."""
     if keys.PriorityType != "priority/multifactor" or not keys.PriorityWeightQOS:
         return {}
-    table = workload.table
-    names = table.loc[table["skipped"] == 0, "qos"].astype(str)
-    count = int((~names.isin(["", *keys.qos])).sum())
+    qos = workload.columns["qos"]
+    strange = np.array([name not in ("", *keys.qos) for name in qos.categories], dtype=bool)
+    count = int(np.count_nonzero(strange[qos.codes] & (workload.columns["skipped"] == 0)))
     return {"qos": count} if count else {}
 
 

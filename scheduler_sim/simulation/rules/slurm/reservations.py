@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from scheduler_sim.engine.core.state import INF, UNSEEN
 from scheduler_sim.engine.engine import FullCore, Sizes
@@ -27,6 +26,7 @@ from scheduler_sim.simulation.standing import (
     operators,
 )
 from scheduler_sim.system.reservations import ReservationChangeKeys, ReservationKeys
+from scheduler_sim.texts import TextColumn
 
 
 class Reservations(Numbers):
@@ -172,12 +172,12 @@ class Reservations(Numbers):
     def columns(self, core: FullCore, rows: int) -> dict[str, Any]:
         """Which reservation each names, or was drawn into by a magnetic one, and what was said of it."""
         refused = core.reservations.claim["refused"][:rows]
-        reasons = pd.Categorical(np.array(REASONS, dtype=object)[refused])
+        reasons = TextColumn.of(np.array(REASONS, dtype=object)[refused])
         names = self._names[:rows]
         drawn = core.reservations.claim["drawn"][:rows]
         for row in np.flatnonzero(drawn).tolist():
             names[row] = self.book.names[int(drawn[row]) - 1]
-        return {"reservation": pd.Categorical(names), "reservation_reason": reasons}
+        return {"reservation": TextColumn.of(names), "reservation_reason": reasons}
 
 
 def _chain(tree: Associations, row: int) -> tuple[str, ...]:

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from scheduler_sim.arrays import Ints
 from scheduler_sim.engine.core.records import dtype_of, lengthened
@@ -42,6 +41,7 @@ from scheduler_sim.system.gres import GPU
 from scheduler_sim.system.module import NodeSet
 from scheduler_sim.system.node_resources import CORES, GPUS, MEMORY
 from scheduler_sim.system.system import System
+from scheduler_sim.texts import TextColumn
 from scheduler_sim.units import MINUTE
 
 THOUSANDTHS = 1000
@@ -190,8 +190,8 @@ class ResourceLimits(Numbers):
         words = np.array(self.reasons, dtype=object)
         accounts, qos = zip(*self._who[:rows], strict=True) if rows else ((), ())
         waited = job["waited"] + np.where(job["reason"] > 0, core.clock.now - job["since"], 0)
-        reasons = pd.Categorical(words[job["last_reason"]])
-        told = {"account": pd.Categorical(accounts), "qos": pd.Categorical(qos)}
+        reasons = TextColumn.of(words[job["last_reason"]])
+        told = {"account": TextColumn.of(accounts), "qos": TextColumn.of(qos)}
         return told | {"limit_reason": reasons, "wait_limit": waited}
 
     # -- standings

@@ -1,0 +1,124 @@
+"""Columns of text without pandas, whose loading takes longer than most runs do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from scheduler_sim.arrays import renumbered
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+MISSING = -1
+"""The code of a row without text, as pandas has it: in what others made, in no workload and no result."""
+
+
+class TextColumn:
+    """A column of text: the different texts, and which of them each row has. Read-only.
+
+    It has the ``codes`` and ``categories`` of a pandas categorical, which a DataFrame has in its place.
+
+    Attributes
+    ----------
+    codes : int[rows], the place of each row's text, MISSING where it has none; without memory of its own
+        where all rows say the same
+    categories : object[texts], str, all different
+    """
+
+    __slots__ = ("categories", "codes")
+
+    def __init__(self, codes: np.ndarray, categories: Iterable[str]) -> None:
+        self.codes = codes
+        self.categories = words(categories)
+
+    @classmethod
+    def of(cls, values: Any) -> TextColumn:
+        """Return the column of values, row by row, as text, or of a pandas categorical or series as it is."""
+        column = getattr(values, "array", values)  # of a series
+        if isinstance(column, cls):
+            return column
+        if is_text_column(column):
+            return cls(column.codes, column.categories)
+        found: dict[Any, int] = {}
+        listed = [found.setdefault(text, len(found)) for text in np.asarray(column, dtype=object).tolist()]
+        known: dict[str, int] = {}
+        place = [MISSING if _misses(one) else known.setdefault(str(one), len(known)) for one in found]
+        return cls(np.array(place, dtype=np.int32)[listed], known)
+
+    @classmethod
+    def constant(cls, text: str, rows: int) -> TextColumn:
+        """Return the column that says the same in all rows."""
+        return cls(np.broadcast_to(np.int8(0), (rows,)), (text,))
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    def __getitem__(self, rows: Any) -> Any:
+        """Return the text of a row, or the column of some."""
+        codes = self.codes[rows]
+        return TextColumn(codes, self.categories) if np.ndim(codes) else self.categories[codes]
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        texts: np.ndarray = self.categories[self.codes]
+        return texts
+
+    def copy(self) -> TextColumn:
+        """Return a column with memory of its own."""
+        return TextColumn(self.codes.copy(), self.categories)
+
+    def in_order(self) -> TextColumn:
+        """Return the column with the texts that rows have, in order of first appearance."""
+        if len(self.categories) == 1 and len(self.codes):
+            return TextColumn.constant(self.categories[0], len(self.codes))
+        codes, used = renumbered(self.codes, len(self.categories))
+        return TextColumn(codes, self.categories[used])
+
+    def mapped(self, rule: Callable[[str], str]) -> TextColumn:
+        """Return the column with every text replaced by what ``rule`` makes of it."""
+        made = [rule(text) for text in self.categories]
+        number = {text: code for code, text in enumerate(dict.fromkeys(made))}
+        if len(number) == 1:
+            return TextColumn.constant(made[0], len(self))
+        place = np.array([number[text] for text in made], dtype=np.int32)
+        return TextColumn(place[self.codes], number).in_order()
+
+    def followed_by(self, other: TextColumn) -> TextColumn:
+        """Return the column with the rows of another behind its own."""
+        number = {text: code for code, text in enumerate(self.categories.tolist())}
+        place = [number.setdefault(text, len(number)) for text in other.categories.tolist()]
+        behind = np.array(place, dtype=np.int32)[other.codes]
+        return TextColumn(np.concatenate([self.codes, behind]), number)
+
+    def where(self, text: str) -> np.ndarray:
+        """Tell of each row whether it says ``text``: bool[rows]."""
+        place = self.categories.tolist().index(text) if text in self.categories else None
+        return np.zeros(len(self), dtype=bool) if place is None else self.codes == place
+
+    def categorical(self) -> pd.Categorical:
+        """Return it as a DataFrame has it."""
+        import pandas as pd
+
+        return pd.Categorical.from_codes(self.codes, pd.Index(self.categories, dtype=object), validate=False)
+
+
+def _misses(value: Any) -> bool:
+    return value is None or value != value
+
+
+def is_text_column(column: Any) -> bool:
+    """Tell whether a column is text with categories: ours, or of pandas."""
+    return hasattr(column, "categories")
+
+
+def words(texts: Iterable[str]) -> np.ndarray:
+    """Return texts as an array of objects, object[texts]."""
+    if isinstance(texts, np.ndarray) and texts.dtype == object:
+        return texts
+    listed = list(texts)
+    made = np.empty(len(listed), dtype=object)
+    made[:] = listed
+    return made
