@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -107,6 +107,14 @@ class TextColumn:
 
 def _misses(value: Any) -> bool:
     return value is None or value != value
+
+
+def data_frame(columns: Mapping[str, Any] | pd.DataFrame) -> pd.DataFrame:
+    """Return columns, arrays and of text, as a DataFrame, without copying numbers."""
+    import pandas as pd
+
+    made = {name: one.categorical() if isinstance(one, TextColumn) else one for name, one in columns.items()}
+    return pd.DataFrame(made, copy=False)
 
 
 def is_text_column(column: Any) -> bool:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from scheduler_sim.result.columns import NEVER, Columns, numbers
 from scheduler_sim.texts import TextColumn
@@ -86,7 +85,7 @@ def overtaken(components: Columns) -> np.ndarray:
     submit, eligible, start = (
         numbers(components, f"{name}_time") for name in ("submit", "eligible", "start")
     )
-    modules = pd.factorize(components["module"])[0]
+    modules = TextColumn.of(components["module"]).in_order().codes
     result = np.zeros(len(start), dtype=bool)
     ran = start != NEVER
     for module in np.unique(modules[ran]):

@@ -15,6 +15,7 @@ from scheduler_sim.result import steps
 from scheduler_sim.result.columns import BUSY, TOTAL, rows_named
 from scheduler_sim.result.node_use import unit
 from scheduler_sim.result.schedule import Schedule
+from scheduler_sim.texts import data_frame
 
 USED = {
     "cores": "core_utilization",
@@ -116,4 +117,4 @@ def _schedule(run: Run) -> Schedule:
     """Return the run as checks see it."""
     told = {"modules": run.modules, "shared_nodes": run.shared, "counts": run.counts, "system": run.system}
     timeline = {name: run.timeline[name] for name in ("time", "module", "nodes_down")}
-    return Schedule(pd.DataFrame(dict(run.components)), pd.DataFrame(timeline), {}, told)
+    return Schedule(data_frame(run.components), data_frame(timeline), {}, told)

@@ -122,6 +122,10 @@ class Result:
             self._runs = self._runs.frame()
         return self._runs
 
+    @runs.setter
+    def runs(self, table: pd.DataFrame) -> None:
+        self._runs = table
+
     @property
     def repairs(self) -> pd.DataFrame:
         """What was changed in the trace when it was read; columns in ``result.columns.REPAIRS``."""

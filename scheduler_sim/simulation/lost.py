@@ -21,6 +21,7 @@ from scheduler_sim.simulation.slowed import Slowness
 from scheduler_sim.simulation.suspended import Suspended, suspended_columns
 from scheduler_sim.system.node_resources import CORES, ENOUGH
 from scheduler_sim.system.system import System
+from scheduler_sim.texts import data_frame
 
 PREEMPTED = STATES[-1]
 LOGGED = ("row", "placed", "start", "end", "worked", "nodes", "parts", "cores")
@@ -158,4 +159,4 @@ def lost_runs(
         **({} if spans is None else suspended_columns(spans, row, start)),
         **({} if slowed is None else slowed.columns(row, start, number, nodes)),
     }
-    return pd.DataFrame(made).sort_values(["start_time", "place"], kind="stable", ignore_index=True)
+    return data_frame(made).sort_values(["start_time", "place"], kind="stable", ignore_index=True)

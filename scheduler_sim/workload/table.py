@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from scheduler_sim.errors import TraceError
-from scheduler_sim.texts import TextColumn, is_text_column
+from scheduler_sim.texts import TextColumn, data_frame, is_text_column
 from scheduler_sim.workload.columns import as_column, once
 from scheduler_sim.workload.dependencies import Dependencies, Edges, Pairs, parse_dependencies
 from scheduler_sim.workload.fields import FIELDS, SKIP_REASONS
@@ -131,12 +131,12 @@ class Workload:
     @cached_property
     def table(self) -> pd.DataFrame:
         """The columns as a DataFrame, text as categoricals."""
-        return _frame(self.columns, len(self))
+        return data_frame(self.columns)
 
     @cached_property
     def carried(self) -> pd.DataFrame:
         """The other columns of the file as a DataFrame."""
-        return _frame(self.carried_columns, len(self))
+        return data_frame(self.carried_columns).reindex(pd.RangeIndex(len(self)))
 
     @property
     def is_repaired(self) -> bool:
@@ -294,13 +294,6 @@ def _as_carried(values: Any) -> Any:
     """A column of others: an array of numbers, or text with the words that rows have."""
     column = getattr(values, "array", values)  # of a series
     return TextColumn.of(column).in_order() if is_text_column(column) else np.asarray(column)
-
-
-def _frame(columns: Mapping[str, Any], rows: int) -> pd.DataFrame:
-    made = {
-        name: values.categorical() if is_text_column(values) else values for name, values in columns.items()
-    }
-    return pd.DataFrame(made, index=pd.RangeIndex(rows), copy=False)
 
 
 def _calls_api(text: str) -> bool:
