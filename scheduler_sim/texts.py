@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+MOST_LISTED = 10_000
+"""So many combinations beyond the rows may be listed to find those that there are; else rows are sorted."""
+
 MISSING = -1
 """The code of a row without text, as pandas has it: in what others made, in no workload and no result."""
 
@@ -66,6 +69,11 @@ class TextColumn:
         texts: np.ndarray = self.categories[self.codes]
         return texts
 
+    def tolist(self) -> list[str]:
+        """Return the text of each row."""
+        texts: list[str] = self.categories[self.codes].tolist()
+        return texts
+
     def copy(self) -> TextColumn:
         """Return a column with memory of its own."""
         return TextColumn(self.codes.copy(), self.categories)
@@ -106,7 +114,35 @@ class TextColumn:
 
 
 def _misses(value: Any) -> bool:
-    return value is None or value != value
+    return not isinstance(value, str) and (value is None or str(value) in ("nan", "<NA>", "NaT"))
+
+
+def combined(*columns: Any) -> tuple[np.ndarray, list[tuple[Any, ...]]]:
+    """Number the combinations of texts or whole numbers that rows have, in order of first appearance.
+
+    Returns int[rows], the number of each row's, and the combinations.
+    """
+    told = [_values(column) for column in columns]
+    code, size = np.zeros(len(columns[0]), dtype=np.int64), 1
+    for codes, values in told:
+        code, size = code * len(values) + codes, size * len(values)
+    found = np.arange(size)
+    if size > MOST_LISTED + len(code):
+        found, code = np.unique(code, return_inverse=True)
+    code, used = renumbered(code, len(found))
+    places, made = found[used], list[np.ndarray]()
+    for _, values in reversed(told):
+        places, place = np.divmod(places, max(len(values), 1))
+        made.insert(0, values[place])
+    return code, list(zip(*(values.tolist() for values in made), strict=True))
+
+
+def _values(column: Any) -> tuple[np.ndarray, np.ndarray]:
+    """A column as places, int[rows], in its values."""
+    if is_text_column(column):
+        return column.codes, column.categories
+    values, codes = np.unique(column, return_inverse=True)
+    return codes, values
 
 
 def data_frame(columns: Mapping[str, Any] | pd.DataFrame) -> pd.DataFrame:

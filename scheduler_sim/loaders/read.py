@@ -70,6 +70,8 @@ def _read(
     path: str | Path, kind: str | None, columns: ColumnMap | str | Path | None, on_error: str
 ) -> Workload:
     table = table_kind(path) if kind is None else (kind if kind in FORMATS else None)
+    if table is not None and columns is None and (ours := _read_ours(path, table, on_error)) is not None:
+        return ours
     if table is not None or (kind is None and columns is not None):
         found: Workload = _loader("tables.read_table")(path, table, columns, on_error)
         return found
@@ -77,6 +79,17 @@ def _read(
         known: Workload = _loader("sources.read_source")(path, kind, columns, on_error)
         return known
     return read_native(path, kind, on_error)
+
+
+def _read_ours(path: str | Path, kind: str, on_error: str) -> Workload | None:
+    """Read a table that is ours; None where it is not, or where rows of it may be left out."""
+    try:
+        ours = kind != "jsonl" and _loader("own_tables.is_ours")(path, kind)
+        return read_native(path, kind) if ours else None
+    except TraceError:
+        if on_error == "stop":
+            raise
+        return None
 
 
 def _followed(workload: Workload) -> Workload:

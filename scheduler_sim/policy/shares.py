@@ -14,12 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BeforeValidator, Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
-from scheduler_sim.arrays import renumbered
 from scheduler_sim.config.keys import Keys
 from scheduler_sim.config.problem import Location, Problem
 from scheduler_sim.config.value import Amount, Check, Name, whole
 from scheduler_sim.policy.limits import AssociationLimits
-from scheduler_sim.texts import TextColumn
+from scheduler_sim.texts import TextColumn, combined
 
 PARENT = -1
 """Shares of a user that counts as a part of the account above."""
@@ -179,14 +178,8 @@ def associations(
     tree.add_user(ROOT, 0, UserKeys())
     for name, account in accounts.items():
         tree.add_all(name, account, above=0)
-    whose, charge = (TextColumn.of(texts).in_order() for texts in (users, charged))
-    width = max(len(charge.categories), 1)
-    both, codes = np.unique(whose.codes.astype(np.int64) * width + charge.codes, return_inverse=True)
-    codes, first = renumbered(codes, len(both))
-    places = [
-        tree.row_of(whose.categories[pair // width], charge.categories[pair % width])
-        for pair in both[first].tolist()
-    ]
+    codes, pairs = combined(TextColumn.of(users), TextColumn.of(charged))
+    places = [tree.row_of(user, account) for user, account in pairs]
     return Associations(
         names=tuple(tree.names),
         parent=np.array(tree.parent, dtype=np.int64),

@@ -19,7 +19,7 @@ import numpy as np
 import pytest
 from tqdm import tqdm
 
-from scheduler_sim import Result, __version__
+from scheduler_sim import Result, Workload, __version__, write_trace
 from scheduler_sim.cli import inspect as inspect_command
 from scheduler_sim.cli import terminal
 from tests.cli.command import CLUSTER, ROOT, SAMPLE, process, started
@@ -334,3 +334,33 @@ def test_a_run_loads_what_it_needs(tmp_path):
     loaded = modules_of(*command)
     assert not {name.split(".")[0] for name in loaded} & {"numba", "scipy", "matplotlib", "tqdm", "bokeh"}
     assert not [name for name in loaded if name.startswith(OTHERS)]
+
+
+@pytest.mark.parametrize("ending", ["swf", "mwf", "parquet"])
+@pytest.mark.parametrize("policy", ["fcfs", "easy", "conservative", "slurm"])
+def test_a_run_does_without_pandas(tmp_path, ending, policy):
+    """The package is there by name alone: what makes it up is loaded with the first of its names."""
+    trace = tmp_path / f"jobs.{ending}"
+    jobs = Workload.from_columns(
+        nodes=[4, 2, 1], submit_time=[0, 5, 5], run_time=[60, 30, 0], user=list("aba")
+    )
+    write_trace(jobs, trace)
+    command = ("run", CLUSTER, trace, "--policy", policy, "--out", tmp_path / "result", "--quiet")
+    assert "pandas.core" not in modules_of(*command)
+    assert len(Result.load(tmp_path / "result").components) == 3
+
+
+def test_what_is_not_loaded_yet_is_as_if_it_were():
+    code = (
+        "import sys; from scheduler_sim.cli.lazily import load_when_needed\n"
+        "load_when_needed('pandas')\n"
+        "import pandas as pd, pandas\n"
+        "assert 'pandas.core' not in sys.modules and pd is pandas\n"
+        "from pandas.api.types import is_string_dtype\n"
+        "assert 'pandas.core' in sys.modules and type(pd).__name__ == 'module'\n"
+        "load_when_needed('pandas'); load_when_needed('no_such_package')\n"
+        "assert sys.modules['pandas'] is pd and 'no_such_package' not in sys.modules\n"
+        "print(pd.DataFrame({'a': [1]}).a.tolist())"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
+    assert done.stdout == "[1]\n"

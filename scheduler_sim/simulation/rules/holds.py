@@ -15,6 +15,7 @@ from scheduler_sim.engine.core.state import HOLD, RUNNING
 from scheduler_sim.engine.engine import FullCore, Sizes, has
 from scheduler_sim.engine.rules.holds import LACKS_PLACE
 from scheduler_sim.simulation.rules.numbers import Jobs, Numbering, Numbers, Run, numbered
+from scheduler_sim.texts import combined
 
 
 class Holds(Numbers):
@@ -52,9 +53,9 @@ class Holds(Numbers):
         self.needed |= bool((alone | later | limited).any())
         if not self.needed:
             return None
-        numbered(self._groups, jobs.table("user", "name")[alone])
+        numbered(self._groups, jobs.text("user")[alone], jobs.text("name")[alone])
         arrays = np.full(len(alone), -1, dtype=np.int64)
-        arrays[in_array] = numbered(self._arrays, jobs.table("array_job_id")[in_array])
+        arrays[in_array] = numbered(self._arrays, jobs.column("array_job_id")[in_array])
         return alone, arrays
 
     def room(self, sizes: Sizes) -> int:
@@ -111,18 +112,21 @@ class Holds(Numbers):
         tasks = np.flatnonzero(np.asarray(core.holds.term)["place"][: rows.stop] > 0)
         _chain(core, core.holds.array, core.holds.term["array"], core.holds.term["next_task"], tasks)
 
+    def _groups_of(self, jobs: Jobs) -> np.ndarray:
+        """int64[n]: the number of each one's user and name, -1 where no singleton has them."""
+        codes, pairs = combined(jobs.text("user"), jobs.text("name"))
+        number = np.array([self._groups.get(pair, -1) for pair in pairs], dtype=np.int64)
+        numbers: np.ndarray = number[codes]
+        return numbers
+
     def _line_up(self, core: FullCore, rows: slice) -> None:
         """Chain those of one user and name, where there are singletons among them."""
         group = np.asarray(core.holds.term)["group"]
         group[rows] = core.holds.term["following"][rows] = -1
         if not self._groups:
             return
-        lines = pd.MultiIndex.from_tuples(self._groups)
-        trace = [jobs.table("user", "name") for jobs in self._trace]
-        later = pd.DataFrame(self._later, columns=["user", "name"])
-        group[: rows.stop] = np.concatenate(
-            [lines.get_indexer(pd.MultiIndex.from_frame(table)) for table in (*trace, later)]
-        )
+        later = np.array([self._groups.get(pair, -1) for pair in self._later], dtype=np.int64)
+        group[: rows.stop] = np.concatenate([*map(self._groups_of, self._trace), later])
         members = np.flatnonzero(group[: rows.stop] >= 0)
         _chain(core, core.holds.group, group, core.holds.term["following"], members)
         runs = members[core.jobs["state"][members] == RUNNING]

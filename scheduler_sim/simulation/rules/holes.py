@@ -88,10 +88,10 @@ class Holes(Numbers):
         if not self._names:
             start = jobs.workload.source.header_number("UnixStartTime")
             self.book.unix_start, self.book.has_clock = start or 0, start is not None
-        table = jobs.table("reservation", "user", "group", "account").astype(str)
-        self._names += table["reservation"].str.lower().tolist()
-        groups = groups_of(table["user"].tolist(), table["group"].tolist())
-        rows = zip(table["user"], groups, table["account"], strict=True)
+        user, group, account = (jobs.text(name).tolist() for name in ("user", "group", "account"))
+        self._names += jobs.text("reservation").mapped(str.lower).tolist()
+        groups = groups_of(user, group)
+        rows = zip(user, groups, account, strict=True)
         self._by += [Submitter(user, of_user, (account,)) for user, of_user, account in rows]
 
     def room(self, sizes: Sizes) -> HoleSizes:

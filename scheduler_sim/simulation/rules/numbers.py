@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import pandas as pd
 
 from scheduler_sim.engine.engine import FullCore, Sizes
 from scheduler_sim.placement.placements import Placements
@@ -14,6 +13,7 @@ from scheduler_sim.policy.policy import Policy
 from scheduler_sim.simulation.switching import Switching
 from scheduler_sim.simulation.units import Units
 from scheduler_sim.system.system import System
+from scheduler_sim.texts import TextColumn, combined
 from scheduler_sim.workload.table import Workload
 
 if TYPE_CHECKING:
@@ -80,13 +80,14 @@ class Jobs(NamedTuple):
         return slice(self.first, self.first + len(self.placements.rows))
 
     def column(self, name: str) -> np.ndarray:
-        """Return numbers of a column of the workload, in the order of the rows."""
+        """Return a column of numbers of the workload, in the order of the rows."""
         numbers: np.ndarray = self.workload.columns[name][self.placements.in_table]
         return numbers
 
-    def table(self, *names: str) -> pd.DataFrame:
-        """Return columns of the workload, in the order of the rows."""
-        return self.workload.table[list(names)].iloc[self.placements.rows]
+    def text(self, name: str) -> TextColumn:
+        """Return a column of text of the workload, in the order of the rows."""
+        texts: TextColumn = self.workload.columns[name][self.placements.in_table]
+        return texts
 
 
 class Numbers:
@@ -132,10 +133,9 @@ class Numbers:
         return False
 
 
-def numbered(known: Numbering, table: pd.DataFrame) -> np.ndarray:
+def numbered(known: Numbering, *columns: Any) -> np.ndarray:
     """int64[n]: the number of each combination of values, in order of appearance; ``known`` grows."""
-    if not len(table):
-        return np.empty(0, dtype=np.int64)
-    codes, found = pd.factorize(pd.MultiIndex.from_frame(table))
-    numbers = [known.setdefault(tuple(values), len(known)) for values in found.tolist()]
-    return np.array(numbers, dtype=np.int64)[codes]
+    codes, found = combined(*columns)
+    number = np.array([known.setdefault(values, len(known)) for values in found], dtype=np.int64)
+    numbers: np.ndarray = number[codes]
+    return numbers

@@ -49,12 +49,8 @@ def write_factors(
     shares = np.array([partition.priority_job_factor for partition in system.partitions], dtype=np.int64)
     highest = 1 if "NO_NORMAL_PART" in flags else max(int(shares.max()), 1)
     priorities = {name: one.priority for name, one in keys.qos.items()}
-    named = (
-        jobs.table("qos")["qos"]
-        .astype(str)
-        .map(lambda name: priorities.get(name, 0))
-        .to_numpy(dtype=np.int64)
-    )
+    qos = jobs.text("qos")
+    named = np.array([priorities.get(name, 0) for name in qos.categories], dtype=np.int64)[qos.codes]
     best = 1 if "NO_NORMAL_QOS" in flags else max(priorities.values(), default=1)
     asked = {"cpu": cpus, "mem": memory, "node": nodes, "billing": cpus}
     requested = _columns(asked, keys.PriorityWeightTRES, len(nodes))

@@ -35,11 +35,11 @@ class Owners:
 
     def of(self, jobs: Jobs) -> Whose:
         """Return whose these jobs are."""
-        pairs = numbered(self._known, jobs.table("user", "account"))
+        pairs = numbered(self._known, jobs.text("user"), jobs.text("account"))
         users, accounts = zip(*self._known, strict=True) if self._known else ((), ())
         tree = associations(self._accounts, users, accounts)
-        rows, named = tree.row[pairs], jobs.table("qos")["qos"].astype(str).to_numpy()
-        return Whose(tree, rows, qos_of(tree, rows.tolist(), named.tolist()))
+        rows = tree.row[pairs]
+        return Whose(tree, rows, qos_of(tree, rows.tolist(), jobs.text("qos").tolist()))
 
 
 def qos_of(tree: Associations, rows: Sequence[int], named: Sequence[str]) -> list[str]:

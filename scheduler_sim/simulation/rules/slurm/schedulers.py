@@ -77,13 +77,13 @@ class Schedulers(Numbers):
             return None
         charged = np.zeros(len(jobs.placements.rows), dtype=np.int64)
         if by_share(self._keys):
-            pairs = numbered(self._charged, jobs.table("user", "account"))
+            pairs = numbered(self._charged, jobs.text("user"), jobs.text("account"))
             users, accounts = zip(*self._charged, strict=True) if self._charged else ((), ())
             self._tree = associations(self._keys.accounts, users, accounts)
             charged = self._tree.row[pairs]
         if jobs.edges is None:  # only the trace has members of units
             self._booked = int(self._held(jobs.placements).sum())
-        mine = numbered(self._users, jobs.table("user"))
+        mine = numbered(self._users, jobs.text("user"))
         return Described(mine, charged, self._masks.number(jobs.placements))
 
     def room(self, sizes: Sizes) -> SlurmSizes:
@@ -192,7 +192,7 @@ class Schedulers(Numbers):
         factors = {name: one.UsageFactor for name, one in self._keys.qos.items() if one.UsageFactor != 1}
         if not factors or self._tree is None:
             return np.ones(len(charged))
-        named = jobs.table("qos")["qos"].astype(str).tolist()
+        named = jobs.text("qos").tolist()
         own = qos_of(self._tree, charged.tolist(), named)
         return np.array([factors.get(name, 1.0) for name in own], dtype=np.float64)
 
