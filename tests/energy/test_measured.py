@@ -142,14 +142,20 @@ def test_cbench_on_arm(quantity, law, reference, target, published):
 
 
 def test_what_is_selected_does_not_lose_to_the_baseline_and_keeps_what_is_to_be_had():
-    """18 of the cBench workloads, halves of 9: the least error alone took laws of 2.6 % for 2.2 %."""
+    """18 of the cBench workloads, halves of 9: the least error alone took laws of 2.6 % for 2.2 %.
+
+    Halves of 9 are too few for a law of two coefficients; halves of 15 are not.
+    """
     points = cbench()
     few = sorted(points.table["workload"].unique())[:18]
     laws = [*power_laws(["l1_refills"]), *time_laws(["l1_refills"], cpi=True)]
     found = validate(points.rows(points.table["workload"].isin(few).to_numpy()), laws).summary()
     error = found.set_index(["quantity", "law"])["rmse_percent"]
-    assert error["power", "selected"] < error["power", "constant ratio"] + 0.15
-    assert error["time", "selected"] < 0.85 * error["time", "f0 / f"]
+    assert error["power", "selected"] <= error["power", "constant ratio"] + 0.1
+    assert error["time", "selected"] <= error["time", "f0 / f"] + 0.1
+    every = on_cbench().summary().set_index(["quantity", "law"])["rmse_percent"]
+    assert every["power", "selected"] <= every["power", "constant ratio"] + 0.1
+    assert every["time", "selected"] < 0.7 * every["time", "f0 / f"]
     on_gpu = on_v100().summary(1_380_000).set_index(["quantity", "law"])["rmse_percent"]
     assert on_gpu["power", "selected"] == on_gpu["power", "affine"], "what many workloads tell is taken"
     assert on_gpu["time", "selected"] == on_gpu["time", "stall"]

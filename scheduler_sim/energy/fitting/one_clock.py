@@ -15,7 +15,7 @@ import pandas as pd
 from scheduler_sim.arrays import Floats
 from scheduler_sim.energy.fitting.errors import bias, mape, rmse_percent
 from scheduler_sim.energy.fitting.regression import SPARE
-from scheduler_sim.energy.fitting.selection import EACH, clearly_less
+from scheduler_sim.energy.fitting.selection import clearly_less
 from scheduler_sim.energy.laws import COUNTERS, ONE, SQUARE, LinearMap, LinearPower, Stall
 from scheduler_sim.energy.model import Model
 from scheduler_sim.energy.points import ROLE, WORKLOAD, Points
@@ -24,6 +24,8 @@ from scheduler_sim.errors import InputError
 
 MEAN = "mean of all"
 LEAST_WORKLOADS = 4
+EACH = 2
+"""Workloads that a richer law needs for each coefficient: each tells it at several levels of load."""
 
 
 @dataclass(frozen=True, eq=False)
