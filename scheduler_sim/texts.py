@@ -162,7 +162,4 @@ def words(texts: Iterable[str]) -> np.ndarray:
     """Return texts as an array of objects, object[texts]."""
     if isinstance(texts, np.ndarray) and texts.dtype == object:
         return texts
-    listed = list(texts)
-    made = np.empty(len(listed), dtype=object)
-    made[:] = listed
-    return made
+    return np.array(list(texts), dtype=object)
