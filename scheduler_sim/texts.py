@@ -65,6 +65,19 @@ class TextColumn:
         codes = self.codes[rows]
         return TextColumn(codes, self.categories) if np.ndim(codes) else self.categories[codes]
 
+    def __eq__(self, text: object) -> Any:
+        """Tell of each row whether it says a text: bool[rows]. Raises TypeError for anything but a text."""
+        if not isinstance(text, str):
+            raise TypeError(f"a column of text is compared with a text, not with {type(text).__name__}")
+        place = np.flatnonzero(self.categories == text)
+        return self.codes == place[0] if len(place) else np.zeros(len(self), dtype=bool)
+
+    def __ne__(self, text: object) -> Any:
+        """Tell of each row whether it says something else than a text: bool[rows]."""
+        return ~(self == text)
+
+    __hash__ = None  # type: ignore[assignment]
+
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         texts: np.ndarray = self.categories[self.codes]
         return texts
@@ -100,11 +113,6 @@ class TextColumn:
         place = [number.setdefault(text, len(number)) for text in other.categories.tolist()]
         behind = np.array(place, dtype=np.int32)[other.codes]
         return TextColumn(np.concatenate([self.codes, behind]), number)
-
-    def where(self, text: str) -> np.ndarray:
-        """Tell of each row whether it says ``text``: bool[rows]."""
-        place = self.categories.tolist().index(text) if text in self.categories else None
-        return np.zeros(len(self), dtype=bool) if place is None else self.codes == place
 
     def categorical(self) -> pd.Categorical:
         """Return it as a DataFrame has it."""

@@ -49,7 +49,7 @@ def user_numbers(users: Any) -> np.ndarray:
     int64[components]
     """
     column = TextColumn.of(users).in_order()
-    return np.where(column.where(""), NOT_KNOWN, column.codes).astype(np.int64)
+    return np.where(column == "", NOT_KNOWN, column.codes).astype(np.int64)
 
 
 def user_means(values: np.ndarray, users: np.ndarray) -> np.ndarray:

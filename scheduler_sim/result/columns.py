@@ -500,7 +500,8 @@ def rows_named(values: Any, name: str) -> np.ndarray:
     column = getattr(values, "array", values)  # of a series
     if not is_text_column(column):
         return np.asarray(column == name, dtype=bool)
-    return TextColumn.of(column).where(name)
+    rows: np.ndarray = TextColumn.of(column) == name
+    return rows
 
 
 def _as_categorical(values: Any) -> Any:

@@ -72,8 +72,11 @@ def test_a_missing_text_has_the_code_of_pandas(missing):
 def test_other_values_are_texts_as_python_spells_them():
     column = TextColumn.of([1, "1", 2.5])
     assert np.asarray(column).tolist() == ["1", "1", "2.5"]
-    assert column.where("1").tolist() == [True, True, False]
-    assert not column.where("3").any()
+    assert (column == "1").tolist() == [True, True, False]
+    assert (column != "1").tolist() == [False, False, True]
+    assert not (column == "3").any()
+    with pytest.raises(TypeError, match="compared with a text, not with int"):
+        _ = column == 1
 
 
 def test_a_series_is_taken_as_it_is():

@@ -113,7 +113,7 @@ class ResourceLimits(Numbers):
         system, (tree, rows, own) = self.run.system, self._owners.of(jobs)
         above = [tree.names[tree.parent[row]] for row in rows.tolist()]
         self._who[jobs.rows] = zip(above, own, strict=True)
-        reserved = (~jobs.text("reservation").where("")).tolist()
+        reserved = (jobs.text("reservation") != "").tolist()
         owner, partition = jobs.placements.owner, jobs.placements.partition
         of_partition = [one.slurm.get("QOS", "") for one in system.partitions]
         found = np.empty(len(owner), dtype=np.int64)
