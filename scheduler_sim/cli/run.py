@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -94,6 +95,9 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
 def execute(args: argparse.Namespace) -> None:
     """Simulate, write the result, print the table."""
     load_when_needed("pandas")  # which most runs do not
+    os.environ.setdefault(
+        "OPENBLAS_NUM_THREADS", "1"
+    )  # nothing here multiplies matrices, and threads cost 0.1 s
     log = RunLog()
     args.read_as = format_named("--from", args.read_as)
     folder = _folder(args)
