@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from scheduler_sim.cli.compiling import prepare
 from scheduler_sim.cli.force import DIRECTORY, add_force
 from scheduler_sim.cli.formats import SYSTEMS, TRACES, add_reading, format_named
-from scheduler_sim.cli.lazily import load_when_needed
+from scheduler_sim.cli.light_start import light_start
 from scheduler_sim.cli.run_log import RunLog
 from scheduler_sim.cli.site import at_site, reservations_under
 from scheduler_sim.cli.terminal import note, show, step
@@ -94,10 +94,11 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
 
 def execute(args: argparse.Namespace) -> None:
     """Simulate, write the result, print the table."""
-    load_when_needed("pandas")  # which most runs do not
-    os.environ.setdefault(
-        "OPENBLAS_NUM_THREADS", "1"
-    )  # nothing here multiplies matrices, and threads cost 0.1 s
+    with light_start() as loaded:
+        _execute(args, loaded)
+
+
+def _execute(args: argparse.Namespace, loaded: Callable[[], None]) -> None:
     log = RunLog()
     args.read_as = format_named("--from", args.read_as)
     folder = _folder(args)
@@ -113,6 +114,7 @@ def execute(args: argparse.Namespace) -> None:
         policy = at_site(Policy.resolve(args.policy), settings, args.system, folder, quiet=args.quiet)
         policy = policy.with_settings(settings) if settings else policy
         simulation = _loaded(args, policy, honour_status, log, folder)
+        loaded()
         with step(f"simulating {args.trace}", quiet=args.quiet) as shown, log.part("simulate"):
             simulation.progress = shown.progress
             result = simulation.run()

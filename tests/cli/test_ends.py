@@ -352,7 +352,7 @@ def test_a_run_does_without_pandas(tmp_path, ending, policy):
 
 def test_what_is_not_loaded_yet_is_as_if_it_were():
     code = (
-        "import sys; from scheduler_sim.cli.lazily import load_when_needed\n"
+        "import sys; from scheduler_sim.cli.light_start import load_when_needed\n"
         "load_when_needed('pandas')\n"
         "import pandas as pd, pandas\n"
         "assert 'pandas.core' not in sys.modules and pd is pandas\n"
