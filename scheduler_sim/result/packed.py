@@ -37,7 +37,7 @@ from scheduler_sim.result.columns import (
     timeline_columns,
 )
 from scheduler_sim.result.store import DECIMALS, MANIFEST, parsed, read_table, rounded, spelt, table_writer
-from scheduler_sim.result.table import Deferred, pieces, rows_of
+from scheduler_sim.result.table import Deferred, frame_of, pieces, rows_of
 from scheduler_sim.texts import TextColumn
 
 if TYPE_CHECKING:
@@ -67,15 +67,15 @@ class Member:
     further: Further
     components: pd.DataFrame | Deferred
     timeline: pd.DataFrame | Deferred
+    runs: pd.DataFrame | Deferred
     manifest: Mapping[str, Any]
     metrics: Mapping[str, Any]
-    runs: pd.DataFrame
     kept: Mapping[str, str]
 
     @classmethod
     def of(cls, run_id: str, result: Result, kept: Mapping[str, str]) -> Member:
         """Take a result as it is, its tables worked out or not."""
-        return cls(run_id, result.further, *result.tables, result.manifest, result.metrics, result.runs, kept)
+        return cls(run_id, result.further, *result.tables, result.manifest, result.metrics, kept)
 
 
 class Pack:
@@ -209,7 +209,7 @@ def _table_of(members: Sequence[Member]) -> pa.Table:
         "metrics": [spelt(member.metrics, DECIMALS) for member in members],
     }
     if members[0].further.runs:
-        columns[LOST] = [_spelt_runs(member.runs, member.further) for member in members]
+        columns[LOST] = [_spelt_runs(frame_of(member.runs), member.further) for member in members]
     for name in dict.fromkeys(name for member in members for name in member.kept):
         columns[name] = [member.kept.get(name, "") for member in members]
     return pa.table(columns)

@@ -45,7 +45,7 @@ from scheduler_sim.result.store import (
     write_result,
     write_table,
 )
-from scheduler_sim.result.table import Deferred, nothing, rows_of
+from scheduler_sim.result.table import Deferred, frame_of, nothing, rows_of
 from scheduler_sim.result.views import VIEWS
 
 if TYPE_CHECKING:
@@ -90,8 +90,7 @@ class Result:
     @property
     def components(self) -> pd.DataFrame:
         """One row per component, in trace order; columns in ``result.columns.component_columns``."""
-        if isinstance(self._components, Deferred):
-            self._components = self._components.frame()
+        self._components = frame_of(self._components)
         return self._components
 
     @components.setter
@@ -104,8 +103,7 @@ class Result:
 
         Columns in ``result.columns.timeline_columns``.
         """
-        if isinstance(self._timeline, Deferred):
-            self._timeline = self._timeline.frame()
+        self._timeline = frame_of(self._timeline)
         return self._timeline
 
     @timeline.setter
@@ -118,8 +116,7 @@ class Result:
 
         Columns in ``result.columns.run_columns``.
         """
-        if isinstance(self._runs, Deferred):
-            self._runs = self._runs.frame()
+        self._runs = frame_of(self._runs)
         return self._runs
 
     @runs.setter
@@ -129,14 +126,13 @@ class Result:
     @property
     def repairs(self) -> pd.DataFrame:
         """What was changed in the trace when it was read; columns in ``result.columns.REPAIRS``."""
-        if isinstance(self._repairs, Deferred):
-            self._repairs = self._repairs.frame()
+        self._repairs = frame_of(self._repairs)
         return self._repairs
 
     @property
-    def tables(self) -> tuple[pd.DataFrame | Deferred, pd.DataFrame | Deferred]:
-        """Components and timeline for a writer, without making DataFrames."""
-        return self._components, self._timeline
+    def tables(self) -> tuple[pd.DataFrame | Deferred, pd.DataFrame | Deferred, pd.DataFrame | Deferred]:
+        """Components, timeline and runs for a writer, without making DataFrames."""
+        return self._components, self._timeline, self._runs
 
     @property
     def further(self) -> Further:

@@ -6,6 +6,8 @@ import json
 import math
 import os
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -270,7 +272,11 @@ def read_document(path: Path, shape: Mapping[str, Any] | None = None) -> dict[st
 
 def spelt(document: Mapping[str, Any], decimals: int | None = None) -> str:
     """Return a document as JSON on one line, its floats rounded to so many decimals, None for not at all."""
-    return json.dumps(plain(document, decimals), separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    spell = partial(json.dumps, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    if decimals is None:
+        with suppress(ValueError, TypeError):  # what is not finite, and keys that are no text, take longer
+            return spell(document, default=plain)
+    return spell(plain(document, decimals))
 
 
 def parsed(text: str, path: Path, shape: Mapping[str, Any] | None = None) -> dict[str, Any]:
@@ -292,18 +298,19 @@ def plain(value: Any, decimals: int | None = None) -> Any:
 
     Floats are rounded to so many decimals, None for not at all.
     """
-    if isinstance(value, str):
-        return str(value)
-    if value is None or isinstance(value, bool):
+    kind = type(value)  # of most values one of JSON's own, which is asked for first
+    if value is None or kind is str or kind is int or kind is bool:
         return value
-    if isinstance(value, (float, np.floating)):
+    if kind is float or isinstance(value, (float, np.floating)):
         if not math.isfinite(value):
             return None
         return float(value) if decimals is None else round(float(value), decimals) + 0.0  # no negative zero
+    if kind is dict or isinstance(value, Mapping):
+        return {str(key): plain(item, decimals) for key, item in value.items()}
+    if isinstance(value, str):
+        return str(value)
     if isinstance(value, (int, np.integer)):
         return int(value)
-    if isinstance(value, (dict, Mapping)):  # asking for a dict first is much faster
-        return {str(key): plain(item, decimals) for key, item in value.items()}
     if isinstance(value, (set, frozenset)):
         return sorted(plain(item, decimals) for item in value)
     if isinstance(value, (list, tuple, np.ndarray)):

@@ -37,6 +37,11 @@ class Deferred:
         return frame({name: _own(values) for name, values in columns.items()}, self.described)
 
 
+def frame_of(table: pd.DataFrame | Deferred) -> pd.DataFrame:
+    """Return a table as a DataFrame."""
+    return table.frame() if isinstance(table, Deferred) else table
+
+
 def nothing(columns: Sequence[Column]) -> Deferred:
     """Return the table without rows."""
     return Deferred(columns, 0, lambda _: {column.name: [] for column in columns})
