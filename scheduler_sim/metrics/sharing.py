@@ -10,7 +10,7 @@ import pandas as pd
 from scheduler_sim.metrics.fragmentation import NodeHistory, stranded
 from scheduler_sim.metrics.metric import Run
 from scheduler_sim.metrics.statistics import ratio
-from scheduler_sim.metrics.utilization import integral, window
+from scheduler_sim.metrics.utilization import integral, window_of
 from scheduler_sim.result import steps
 from scheduler_sim.result.columns import BUSY, TOTAL, rows_named
 from scheduler_sim.result.node_use import unit
@@ -32,14 +32,14 @@ Shares = dict[str, float | None]
 
 def sharing_of(run: Run) -> dict[str, Shares]:
     """Return what was used of each resource, and what was stranded of cores and GPUs, over all × makespan."""
-    span = window(run.components)
+    span = window_of(run.jobs)
     used = {name: _use(run, resource, span) for resource, name in USED.items()}
     return used | _fragmentation(run)
 
 
 def cores_had_twice(run: Run) -> Iterator[str]:
     """Yield a warning for each module of which jobs had more cores at once than there are, sharing them."""
-    for name, has in run.shared.items() if window(run.components) else ():
+    for name, has in run.shared.items() if window_of(run.jobs) else ():
         busy = np.asarray(run.timeline[BUSY["cores"]])[rows_named(run.timeline["module"], name)]
         if busy.max(initial=0) > has["cores"]:
             yield (

@@ -16,16 +16,17 @@ Window = tuple[int, int]
 
 def window(components: Columns) -> Window | None:
     """First submission of a component that ran, and last end; None if none ran."""
-    return _window(JobColumns.of(components, numbers(components, "start_time") != NEVER))
+    return window_of(JobColumns.of(components, numbers(components, "start_time") != NEVER))
 
 
-def _window(ran: JobColumns) -> Window | None:
+def window_of(ran: JobColumns) -> Window | None:
+    """The same of columns of those that ran."""
     return (int(ran.submit.min()), int(ran.end.max())) if len(ran.submit) else None
 
 
 def makespan(run: Run) -> int | None:
     """Seconds from the first submission of a component that ran to the last end; None if none ran."""
-    span = _window(run.jobs)
+    span = window_of(run.jobs)
     return None if span is None else span[1] - span[0]
 
 
@@ -34,7 +35,7 @@ def utilization(run: Run) -> dict[str, float | None]:
 
     A node that several jobs share is used as long as anything runs on it.
     """
-    span = _window(run.jobs)
+    span = window_of(run.jobs)
     if span is None:
         return dict.fromkeys((*run.modules, TOTAL))
     any_down = bool(numbers(run.timeline, "nodes_down").any())
@@ -70,7 +71,7 @@ def energy_of(run: Run, accounted: Mapping[str, Any] | None = None) -> dict[str,
     With what an energy model has ``accounted`` for: that, and the energy-delay product of components, J·s.
     """
     found: dict[str, Any] = dict.fromkeys(("components_j", "system_j", "mean_power_w", "max_power_w"))
-    span, timeline = _window(run.jobs), run.timeline
+    span, timeline = window_of(run.jobs), run.timeline
     if span is None or "energy_j" not in run.components:
         return found
     joules = numbers(run.components, "energy_j")[run.ran]
