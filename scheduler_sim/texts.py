@@ -33,6 +33,7 @@ class TextColumn:
     """
 
     __slots__ = ("categories", "codes")
+    ndim = 1
 
     def __init__(self, codes: np.ndarray, categories: Iterable[str]) -> None:
         self.codes = codes
@@ -58,6 +59,11 @@ class TextColumn:
         return cls(np.broadcast_to(np.int8(0), (rows,)), (text,))
 
     def __len__(self) -> int:
+        return len(self.codes)
+
+    @property
+    def size(self) -> int:
+        """How many rows it has; numpy asks for this, and for ``ndim``, before it makes an array of it."""
         return len(self.codes)
 
     def __getitem__(self, rows: Any) -> Any:
