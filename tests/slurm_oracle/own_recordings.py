@@ -57,9 +57,12 @@ class Gaps:
         return [f"{value:.1f}" for gaps in parts for value in (median(gaps), quantile(gaps, 0.9), max(gaps))]
 
 
-def nearest(case: SharedCase) -> Gaps:
-    """The recording and the phase that the engine comes nearest to."""
-    return min(_plays(case), key=lambda gaps: (gaps.worst > CLOSE_S, sum(gaps.starts) + sum(gaps.ends)))
+@cache
+def nearest(name: str) -> Gaps:
+    """The recording and the phase of a case that the engine comes nearest to."""
+    return min(
+        _plays(load_own(name)), key=lambda gaps: (gaps.worst > CLOSE_S, sum(gaps.starts) + sum(gaps.ends))
+    )
 
 
 def _plays(case: SharedCase) -> Iterator[Gaps]:
@@ -114,6 +117,6 @@ def turns_table() -> str:
 
 def turns_row(name: str) -> str:
     case = load_own(name)
-    found = nearest(case)
+    found = nearest(name)
     cells = [f"`{found.run}`", str(len(case.jobs)), f"{found.first}, daemon at {found.start}"]
     return f"| {' | '.join([*cells, *found.figures(), *between(case).figures()])} |"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.slurm_oracle import own_rules, own_topologies
-from tests.slurm_oracle.own_recordings import CLOSE_S, TURNS, load_own, nearest, turns_row
+from tests.slurm_oracle.own_recordings import CLOSE_S, TURNS, nearest, turns_row
 from tests.slurm_oracle.second_set import OWN
 from tests.slurm_oracle.test_agreement import PAGE, RENEW
 
@@ -14,12 +14,8 @@ pytestmark = pytest.mark.interpreted
 
 @pytest.mark.parametrize("name", TURNS)
 def test_every_start_and_end_is_that_of_a_recording(name: str) -> None:
-    found = nearest(load_own(name))
+    found = nearest(name)
     assert found.worst <= CLOSE_S, found
-
-
-@pytest.mark.parametrize("name", TURNS)
-def test_the_page_says_how_near(name: str) -> None:
     assert turns_row(name) in PAGE, RENEW
 
 
