@@ -1,10 +1,17 @@
-"""Power saving in the plain model of Slurm: every node by itself, second by second (power_save.c)."""
+"""Power saving in the plain model of Slurm: every node by itself, second by second (power_save.c).
+
+Where jobs share nodes, too: a node with any job on it is not idle, and one that is off or boots may get more.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
+from tests.oracle.plain_cons_tres_records import SharedJob
+from tests.oracle.plain_cons_tres_room import Room
+from tests.oracle.plain_cons_tres_slurm import SharedSlurm
 from tests.oracle.plain_slurm import Slurm
 from tests.oracle.plain_slurm_records import RUNNING, Config, Job
 from tests.oracle.plain_slurm_space import best_fit
@@ -28,8 +35,10 @@ class Power:
 class PowerSavingSlurm(Slurm):
     """The controller; ``all_nodes`` are those that jobs may have, ``every`` has those of no partition."""
 
-    def __init__(self, config: Config, jobs: list[Job], power: Power, every: Iterable[int]) -> None:
-        super().__init__(config, jobs)
+    def __init__(
+        self, config: Config, jobs: list[Job], power: Power, every: Iterable[int], **shared: Any
+    ) -> None:
+        super().__init__(config, jobs, **shared)
         self.p, self.every = power, frozenset(every)
         self.served = frozenset(self.all_nodes)
         self.off: set[int] = set()
@@ -77,14 +86,7 @@ class PowerSavingSlurm(Slurm):
     def _look(self, now: int) -> None:
         rest = max(60 - (now - self.looked), 0) / 60
         self.suspended, self.resumed, self.looked = self.suspended * rest, self.resumed * rest, now
-        count = int(self.resumed + 0.5)
-        for job in self.configuring:
-            for node in sorted(job.where & self.off):
-                if self.p.resume_rate and count >= self.p.resume_rate:
-                    break
-                self.off.remove(node)
-                self.booting[node] = now + self.p.boot
-                self.resumed, count = self.resumed + 1, count + 1
+        self._resume(now)
         stays = set(self.p.never)
         for nodes, number in self.p.kept:
             stays |= set(sorted(nodes & self._on_and_idle())[:number])
@@ -103,6 +105,18 @@ class PowerSavingSlurm(Slurm):
             self.suspended, count = self.suspended + 1, count + 1
         for node in [node for node, since in self.leaving.items() if since + self.p.suspend_timeout < now]:
             del self.leaving[node]
+
+    def _resume(self, now: int) -> None:
+        """A node for which several jobs wait counts for each of them."""
+        count, woken = int(self.resumed + 0.5), set()
+        for job in self.configuring:
+            for node in sorted(job.where & self.off):
+                if self.p.resume_rate and count >= self.p.resume_rate:
+                    break
+                woken.add(node)
+                self.resumed, count = self.resumed + 1, count + 1
+        self.off -= woken
+        self.booting |= dict.fromkeys(woken, now + self.p.boot)
 
     def _on_and_idle(self) -> set[int]:
         return set(self.idle) - self.off - set(self.booting) - set(self.leaving)
@@ -161,3 +175,18 @@ class PowerSavingSlurm(Slurm):
         if len(on) >= job.nodes:
             return best_fit(on, job.nodes)
         return on | best_fit(idle & self.off, job.nodes - len(on))
+
+
+class PowerSavingSharedSlurm(PowerSavingSlurm, SharedSlurm):
+    """The same where jobs share nodes."""
+
+    def room(self) -> Room:
+        room = super().room()
+        room.asleep = frozenset(self.off)
+        return room
+
+    def chosen(self, room: Room, job: SharedJob, part: str, usable: set[int]) -> set[int] | None:
+        return SharedSlurm.chosen(self, room, job, part, usable & self.all_nodes)
+
+    def start_on(self, now: int, job: SharedJob, part: str, usable: set[int], by: str) -> bool:
+        return super().start_on(now, job, part, usable & self.all_nodes, by)

@@ -264,6 +264,16 @@ def nodes_given_back(core: SlurmCore) -> None:
 
 
 @question
+def put_nodes_of(core: SlurmCore, row: int, target: Words) -> None:
+    """Make a set the nodes that a job has."""
+    clear(target, 0, len(target))
+    piece = core.slurm.job[row].piece
+    while piece >= 0:
+        target[core.slurm.nodes.piece[piece].word] |= core.slurm.nodes.piece[piece].bits
+        piece = core.slurm.nodes.piece[piece].next
+
+
+@question
 def out_by_name(core: SlurmCore, word: int) -> Any:
     """The nodes of a word that are out of service by name: no others come back in their place."""
     return NONE

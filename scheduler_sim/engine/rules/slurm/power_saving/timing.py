@@ -59,5 +59,6 @@ def _what_counts(switched: float) -> float:
 @part
 def note_node_change(core: SlurmPowerCore) -> None:
     """A node was given to a job, given back, or came up: it looks a second later."""
+    looks = core.slurm_power_saving.looks
     pass_looks_over(core, core.clock.now - 1)
-    core.slurm_power_saving.looks.changed = core.clock.now
+    looks.changed = core.clock.now - looks.late
