@@ -15,6 +15,7 @@ from tests.oracle.plain_cons_tres_slurm import SharedSlurm
 from tests.oracle.plain_slurm import Slurm
 from tests.oracle.plain_slurm_records import RUNNING, Config, Job
 from tests.oracle.plain_slurm_space import best_fit
+from tests.oracle.plain_topology import TopologySharedSlurm, TopologySlurm
 
 
 @dataclass(frozen=True)
@@ -190,3 +191,23 @@ class PowerSavingSharedSlurm(PowerSavingSlurm, SharedSlurm):
 
     def start_on(self, now: int, job: SharedJob, part: str, usable: set[int], by: str) -> bool:
         return super().start_on(now, job, part, usable & self.all_nodes, by)
+
+
+class PowerSavingTopologySlurm(PowerSavingSlurm, TopologySlurm):
+    """Whole nodes that are chosen by where they lie: those that are off weigh most."""
+
+    def chosen(self, room: set[int], job: Job, part: str, usable: set[int]) -> set[int] | None:
+        if self.optional and job.switches <= 0:
+            return PowerSavingSlurm.chosen(self, room, job, part, usable)
+        stated = self.weights
+        self.weights = stated | dict.fromkeys(self.off, max(stated.values()) + 1)
+        found = TopologySlurm.chosen(self, room, job, part, usable)
+        self.weights = stated
+        return found
+
+
+class PowerSavingTopologySharedSlurm(PowerSavingSharedSlurm, TopologySharedSlurm):
+    """The same where jobs share nodes."""
+
+    def chosen(self, room: Room, job: SharedJob, part: str, usable: set[int]) -> set[int] | None:
+        return TopologySharedSlurm.chosen(self, room, job, part, usable & self.all_nodes)

@@ -696,10 +696,12 @@ def test_power_saving_is_read_with_nodes_by_number(tmp_path: Path) -> None:
     Policy(backfill="slurm", slurm=found.policy)
 
 
-def test_power_saving_is_read_where_jobs_share_nodes(tmp_path: Path) -> None:
-    shared = f"SelectType=select/cons_tres\n{NODES}PartitionName=p Nodes=ALL\n"
+def test_power_saving_is_read_where_jobs_share_nodes_and_with_a_topology(tmp_path: Path) -> None:
+    (tmp_path / "topology.conf").write_text("SwitchName=s Nodes=n[1-4]\n")
+    shared = f"SelectType=select/cons_tres\nTopologyPlugin=topology/tree\n{NODES}PartitionName=p Nodes=ALL\n"
     found = site(tmp_path, f"{POWERED}SuspendExcNodes=n1\n{shared}")
     assert found.system.modules[0].shared
+    assert found.system.topology is not None
     assert found.policy["SuspendTime"] == 300
     assert found.policy["SuspendExcNodes"] == ("p[0]",)
     assert [one.key for one in found.ignored if one.matters] == []
@@ -710,7 +712,6 @@ def test_power_saving_is_read_where_jobs_share_nodes(tmp_path: Path) -> None:
     [
         ("SuspendTime=300\n", False),
         (f"{POWERED}SuspendTime=-1\n", False),
-        (f"{POWERED}TopologyPlugin=topology/tree\n", True),
         (f"{POWERED}PreemptType=preempt/partition_prio\nPreemptMode=REQUEUE\n", True),
     ],
 )

@@ -253,7 +253,7 @@ class _Settings:
         named = self.policy.get("SuspendTime", "UNLIMITED") != "UNLIMITED"
         if not named or not self._programs.issuperset(PROGRAMS):
             self._leave_out(OF_POWER_SAVING, NO_POWER_SAVING)
-        elif self.looks_at_topology or self._preempts:
+        elif self._preempts:
             self._leave_out(OF_POWER_SAVING, NODES_ARE_ON)
         elif "SuspendExcNodes" in self.policy:
             pair = self._pairs["SuspendExcNodes"]
