@@ -62,12 +62,18 @@ def refuse_beside_shares(models: Models, system: System, policy: Policy) -> None
     """Raise ConfigError for what models with energy want and cannot have where jobs share nodes."""
     if not tells_apart(system, policy):
         return
-    if models.limited_by_energy:
+    of_slurm = shares_under_slurm(system, policy)
+    layer = models.energy
+    cap = None if layer is None else layer.cap
+    if models.limited_by_energy and not (of_slurm and layer is not None and layer.choice is None):
+        allowed = "a power cap" if of_slurm else "energy without cap and choice"
         raise ConfigError(
             f"models {models.name}: found a power cap or a choice by energy where jobs share nodes, or a"
-            " partition covers part of a module; allowed here: energy without cap and choice"
+            f" partition covers part of a module; allowed here: {allowed}"
         )
-    if shares_under_slurm(system, policy) and shares_cores(system, gang=policy.slurm.gangs):
+    if cap is not None and cap.slow_running:
+        raise ConfigError("energy.cap.slow_running: found true where jobs share nodes; allowed here: false")
+    if of_slurm and shares_cores(system, gang=policy.slurm.gangs):
         raise ConfigError(
             f"models {models.name}: found energy where several jobs have a core at once (OverSubscribe of a"
             " partition); allowed here: models without energy"

@@ -39,7 +39,7 @@ from scheduler_sim.simulation.rules.checkpoints import PAST_LIMIT
 from scheduler_sim.simulation.rules.dependencies import edges_between
 from scheduler_sim.simulation.rules.numbers import Run
 from scheduler_sim.simulation.rules.power_saving import idle_since
-from scheduler_sim.simulation.rules.shared_nodes import tells_apart, whole_nodes
+from scheduler_sim.simulation.rules.shared_nodes import shares_under_slurm, tells_apart, whole_nodes
 from scheduler_sim.simulation.rules.spread import PAST_LIMIT as SPREAD_PAST_LIMIT
 from scheduler_sim.simulation.rules.spread import past_limit as spread_past_limit
 from scheduler_sim.simulation.rules.topology_use import chooses_by_topology
@@ -535,6 +535,10 @@ def _placed_under(
 ) -> Placements:
     """Return the placements of components, as ``expand``."""
     options = expansion(policy) | {"lifted": lifted_limits(policy, system, workload)}
+    if shares_under_slurm(system, policy) and models is not None and models.limited_by_energy:
+        from scheduler_sim.simulation.rules.most_parts import most_parts
+
+        options["most_parts"] = partial(most_parts, system, policy)
     return expand(workload, system, **options, models=models, seed=seed)
 
 

@@ -317,6 +317,15 @@ def match_service(core: SlurmCore, module: int, low: int, high: int) -> None:
 
 
 @part
+def is_first_of_its_module(core: SlurmCore, number: int) -> bool:
+    """Whether no partition before this one has its nodes in the same module."""
+    for other in range(number):
+        if core.slurm.partition[other].module == core.slurm.partition[number].module:
+            return False
+    return True
+
+
+@part
 def _place(node: int) -> tuple[int, np.uint64]:
     """Word and bit of a node."""
     return node >> 6, ONE << np.uint64(node & 63)

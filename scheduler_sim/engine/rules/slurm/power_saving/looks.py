@@ -16,18 +16,17 @@ from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.core.moments import instant_opens
 from scheduler_sim.engine.core.state import INF
 from scheduler_sim.engine.rules.slurm.change import expect_change, note_change
-from scheduler_sim.engine.rules.slurm.nodes import put_nodes_of
+from scheduler_sim.engine.rules.slurm.nodes import is_first_of_its_module, put_nodes_of
 from scheduler_sim.engine.rules.slurm.power_saving.jobs import begin_those_ready, end_late_ones
 from scheduler_sim.engine.rules.slurm.power_saving.nodes import (
     come_back,
     count_nodes,
     idle_in,
-    is_first_of_its_module,
     leave,
     match_outages,
-    may_stop,
     note_idle,
 )
+from scheduler_sim.engine.rules.slurm.power_saving.power import may_stop
 from scheduler_sim.engine.rules.slurm.power_saving.state import SlurmPowerCore
 from scheduler_sim.engine.rules.slurm.power_saving.timing import (
     begin_look,

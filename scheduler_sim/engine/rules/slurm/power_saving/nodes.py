@@ -15,7 +15,6 @@ from scheduler_sim.engine.core.bits import (
     add,
     clear,
     count,
-    count_common,
     keep_common,
     lowest_in,
     ones_in,
@@ -28,15 +27,16 @@ from scheduler_sim.engine.core.loop import held_idle
 from scheduler_sim.engine.core.moments import write_more
 from scheduler_sim.engine.core.record import has_more_to_write
 from scheduler_sim.engine.core.records import Words
-from scheduler_sim.engine.rules.slurm.change import expect_change, note_change
+from scheduler_sim.engine.rules.slurm.change import expect_change
 from scheduler_sim.engine.rules.slurm.nodes import (
     behind_heaviest,
+    is_first_of_its_module,
     keep_of_weight,
     nodes_given_back,
     out_by_name,
     put_nodes_of,
 )
-from scheduler_sim.engine.rules.slurm.power_cap import boots_picked
+from scheduler_sim.engine.rules.slurm.power_saving.power import follow_power
 from scheduler_sim.engine.rules.slurm.power_saving.state import SlurmPowerCore
 from scheduler_sim.engine.rules.slurm.power_saving.timing import note_node_change
 from scheduler_sim.engine.rules.slurm.resource_limits.weights import WeighedCore, keep_of_present_weight
@@ -192,15 +192,6 @@ def service_matched(core: SlurmPowerCore) -> None:
     count_nodes(core)
 
 
-@part
-def is_first_of_its_module(core: SlurmPowerCore, number: int) -> bool:
-    """Whether no partition before this one has its nodes in the same module."""
-    for other in range(number):
-        if core.slurm.partition[other].module == core.slurm.partition[number].module:
-            return False
-    return True
-
-
 # -- what is written down
 
 
@@ -224,64 +215,6 @@ def count_nodes(core: SlurmPowerCore) -> None:
             core.pools[it.module].touched = 1
         module.off, module.booting, module.stopping, module.held = off, booting, stopping, held
     follow_power(core)
-
-
-@only_with("power_budget")
-def follow_power(core: SlurmPowerCore) -> None:
-    """Jobs may draw what nodes that are off do not; those that boot, or are about to, draw more than that.
-
-    What a job asks for is kept for it while its nodes boot, and not drawn yet: it counts for that.
-    """
-    power, drawn = core.slurm_power_saving, 0
-    for i in range(len(power.module)):
-        it = power.module[i]
-        drawn += it.booting * it.boot_adds + it.stopping * it.stop_adds - (it.off - it.wanted) * it.off_saves
-    for i in range(power.looks.configuring):
-        row = power.rows[i]
-        booting, off = _not_up(core, row)
-        it = power.module[core.placements[core.jobs[row].placed].module]
-        adds = more_to_boot(core, core.jobs[row].placed)
-        drawn += off * adds - booting * (it.boot_adds - adds)
-    more = drawn - power.looks.drawn
-    power.looks.drawn = drawn
-    core.pools[core.power_budget.at.pool].free -= more
-    if more < 0:
-        expect_change(core)
-        note_change(core, core.clock.now)
-
-
-@on(boots_picked, "slurm_power_saving", "power_budget")
-def draw_of_boots(core: SlurmPowerCore, placement: int) -> int:
-    """What the nodes PICKED draw more from now on that are off: as idle ones, or as they boot."""
-    it = core.slurm.partition[core.slurm.way[placement].partition]
-    module = core.slurm_power_saving.module[it.module]
-    off = count_common(core.slurm.sets.picked, core.slurm_power_saving.sets.off, it.low, it.high)
-    return off * (module.off_saves + more_to_boot(core, placement))
-
-
-@part
-def more_to_boot(core: SlurmPowerCore, placement: int) -> int:
-    """How much more a node draws that boots for a job than an idle one, and what the job asks for on it."""
-    asked = core.demand[placement, core.demand.shape[1] - 1] // core.placements[placement].nodes
-    module = core.slurm_power_saving.module[core.placements[placement].module]
-    return int(max(module.boot_adds - asked, 0))
-
-
-@part
-def _not_up(core: SlurmPowerCore, row: int) -> tuple[int, int]:
-    """How many nodes of a job boot, and how many are off."""
-    sets = core.slurm_power_saving.sets
-    put_nodes_of(core, row, sets.mine)
-    size = len(sets.mine)
-    return count_common(sets.mine, sets.booting, 0, size), count_common(sets.mine, sets.off, 0, size)
-
-
-@only_with("power_budget", otherwise=True)
-def may_stop(core: SlurmPowerCore, module: int) -> bool:
-    """Whether there is power for one more node to shut down."""
-    pool = core.pools[core.power_budget.at.pool]
-    adds = core.slurm_power_saving.module[module].stop_adds
-    return bool(adds == 0 or adds <= pool.free)
 
 
 @part

@@ -58,6 +58,7 @@ class PoweredNode:
     asked: int  # when it was told to power down
     working: int  # jobs that have begun there, where jobs share it
     held: int  # 1 = all jobs that it has wait for other nodes, likewise
+    kept: int  # mW that jobs ask for on it which wait until it has booted
 
 
 class KeptOn:
@@ -80,6 +81,7 @@ class PowerSets(NamedTuple):
     awaited: Words  # of jobs that wait until all their nodes are up
     waiting: Words  # ... and up, with no job that has begun
     wanted: Words  # ... and off
+    booked: Words  # off, and there is power for their boots, as far as a pass has come
     mine: Words  # of the job that is looked at
     woken: Words  # booted by this look
 
