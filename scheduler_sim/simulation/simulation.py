@@ -31,7 +31,7 @@ from scheduler_sim.simulation.branching import Branching
 from scheduler_sim.simulation.environment import OwnEnvironment
 from scheduler_sim.simulation.lifted import lifted_limits
 from scheduler_sim.simulation.load import Loader
-from scheduler_sim.simulation.lost import preempted_runs
+from scheduler_sim.simulation.lost import preempted_runs, requeued_unbegun
 from scheduler_sim.simulation.node_events import ToCome, happenings
 from scheduler_sim.simulation.plans import plans_of
 from scheduler_sim.simulation.rules.calls import find_calls
@@ -336,7 +336,10 @@ class Simulation(Branching):
             manifest,
             not_honoured,
             {
-                "requeued": self._outages.requeued + self._operations.requeued + self._preempted,
+                "requeued": self._outages.requeued
+                + self._operations.requeued
+                + self._preempted
+                + requeued_unbegun(self._core),
                 "failures": self._events.failures,
                 PAST_LIMIT: checkpoints.past_limit,
                 SPREAD_PAST_LIMIT: spread_past_limit(self._core),

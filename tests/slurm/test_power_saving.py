@@ -108,6 +108,11 @@ class TestByHand:
         assert not len(result.runs)
         assert fates(result)[2][2] == "COMPLETED"
 
+    def test_another_limit_does_not_end_it_before_it_has_begun(self):
+        sim = simulation(2, trace((0, 1, 1, 60), (500, 2, 10, 60)))
+        at(sim, 505, lambda: sim.update(2, time_limit=120))
+        assert fates(sim.run())[2] == (551, 561, "COMPLETED")
+
     def test_seen_midway_it_has_not_begun(self):
         sim = simulation(2, trace((0, 1, 1, 60), (500, 2, 100, 300)))
         early = sim.run(until=520)
@@ -174,9 +179,9 @@ class TestByHand:
         ({"SuspendExcNodes": "cluster[0-1]:3"}, None, r"SuspendExcNodes: .*from 1 to 2 of cluster"),
         ({"SuspendExcParts": "x"}, None, r"SuspendExcParts: found 'x'; allowed: cluster"),
         (
-            {"PreemptType": "preempt/partition_prio", "PreemptMode": "REQUEUE"},
+            {"PreemptType": "preempt/partition_prio", "PreemptMode": "SUSPEND,GANG"},
             None,
-            r"powered down .* beside PreemptMode REQUEUE",
+            r"powered down .* beside PreemptMode SUSPEND,GANG",
         ),
     ],
 )

@@ -708,11 +708,22 @@ def test_power_saving_is_read_where_jobs_share_nodes_and_with_a_topology(tmp_pat
 
 
 @pytest.mark.parametrize(
+    ("mode", "kept"), [("REQUEUE", True), ("CANCEL", True), ("SUSPEND,GANG", False), ("GANG", False)]
+)
+def test_power_saving_is_read_where_no_job_is_suspended(tmp_path: Path, mode: str, kept: bool) -> None:
+    shared = f"SelectType=select/cons_tres\n{NODES}PartitionName=p Nodes=ALL\n"
+    kind = "none" if mode == "GANG" else "partition_prio"
+    found = site(tmp_path, f"{POWERED}PreemptType=preempt/{kind}\nPreemptMode={mode}\n{shared}")
+    assert found.policy["PreemptMode"] == mode
+    assert ("SuspendTime" in found.policy) == kept
+    assert any(one.key == "SuspendTime" and one.matters for one in found.ignored) == (not kept)
+
+
+@pytest.mark.parametrize(
     ("text", "matters"),
     [
         ("SuspendTime=300\n", False),
         (f"{POWERED}SuspendTime=-1\n", False),
-        (f"{POWERED}PreemptType=preempt/partition_prio\nPreemptMode=REQUEUE\n", True),
     ],
 )
 def test_power_saving_that_is_off_or_not_modelled_is_left_out(

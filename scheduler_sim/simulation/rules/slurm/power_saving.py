@@ -117,10 +117,10 @@ def _of_models(run: Run) -> list[Kept]:
 
 
 def _refuse(run: Run) -> None:
-    """Nodes are powered down where each job starts by itself, and keeps its nodes to its end."""
+    """Nodes are powered down where each job starts by itself, and is never suspended."""
     keys = run.policy.slurm
     where: dict[str, Any] = {
-        f"beside PreemptMode {keys.PreemptMode}": keys.preempts or keys.gangs,
+        f"beside PreemptMode {keys.PreemptMode}": keys.gangs,
         "where components start together, or with a delay": bool(run.units.members),
         "beside calls": bool(run.calls),
         "beside fixed_nodes: false": not keys.fixed_nodes,

@@ -13,7 +13,7 @@ from scheduler_sim.engine.core.hooks import on, question
 from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.core.lifecycle import count_busy, happen
 from scheduler_sim.engine.core.limits import forget_end, plan_end
-from scheduler_sim.engine.core.moments import begins_late, started, stopped, stops
+from scheduler_sim.engine.core.moments import begins_late, end_planned, started, stopped, stops
 from scheduler_sim.engine.core.state import BY_LIMIT, INF
 from scheduler_sim.engine.core.waiting import count_waiting
 from scheduler_sim.engine.rules.slurm.change import expect_change, note_change
@@ -64,6 +64,13 @@ def _has_any_off(core: SlurmPowerCore, row: int) -> bool:
 def count_at_work(core: SlurmPowerCore, row: int, sign: int) -> None:
     """A job that has its nodes has begun (1), or waits for some of them (-1)."""
     count_busy(core, core.jobs[row].placed, sign)
+
+
+@on(end_planned, "slurm_power_saving")
+def ends_nobody_knows_when(core: SlurmPowerCore, row: int) -> None:
+    """Also by another limit one that waits does not end."""
+    if core.slurm_power_saving.waits[row]:
+        core.placements[core.jobs[row].placed].duration = INF - core.jobs[row].start
 
 
 @part
