@@ -125,7 +125,7 @@ RULES = (
          "slurm.preemption.state.blank_preemption"),
     Rule("slurm_power_saving",
          ("slurm.power_saving.nodes", "slurm.power_saving.jobs", "slurm.power_saving.looks",
-          "slurm.power_saving.slowed"),
+          "slurm.power_saving.power", "slurm.power_saving.shared_nodes", "slurm.power_saving.slowed"),
          "slurm.power_saving.state.blank_slurm_power_saving", lambda need: {"idle_rows": 1}),
     Rule("power_budget", ("slurm.power_cap", "slurm.power_plan"), "slurm.power_budget.blank_power_budget"),
     Rule("outages", ("slurm.outages",), "slurm.outages.blank_outages"),

@@ -6,6 +6,7 @@ nodes draw; and there may be one for each of several clocks, among which the sch
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -27,6 +28,12 @@ from scheduler_sim.system.system import System
 from scheduler_sim.workload.table import Workload
 
 OPTIONS_AT_ONCE = 1 << 20
+
+MostParts = Callable[[Workload, Placements], Ints]
+"""How much of nodes each placement has at most, in millionths."""
+
+WHOLE = 1_000_000
+"""A node, in parts of it."""
 
 POWER_CAP = "power_cap"
 """Why a component is rejected that no cap would ever let run."""
@@ -89,12 +96,18 @@ class _States(NamedTuple):
 
 
 def with_energy(
-    placements: Placements, workload: Workload, system: System, models: Models, *, only_first: bool
+    placements: Placements,
+    workload: Workload,
+    system: System,
+    models: Models,
+    *,
+    only_first: bool,
+    most_parts: MostParts | None = None,
 ) -> Placements:
     """Return the placements that a choice by energy and a power cap leave.
 
     ``models`` have an energy layer. ``only_first``: no second placement is wanted, so that lower P-states are
-    none.
+    none. ``most_parts``: jobs have parts of nodes, each placement no more than that.
 
     Raises InputError for a component without any option.
     """
@@ -110,9 +123,9 @@ def with_energy(
     left = replace(left, run=made.run, limit=made.limit, clock=made.clock)
     if layer.cap is None:
         return left
-    return _within_cap(
-        left, made.milliwatts * left.nodes, Measured.of(jobs) if layer.replays else None, system, layer
-    )
+    parts = left.nodes * WHOLE if most_parts is None else most_parts(workload, left)
+    measured = Measured.of(jobs) if layer.replays else None
+    return _within_cap(left, made.milliwatts, parts, measured, system, layer)
 
 
 def clocked(
@@ -148,24 +161,40 @@ def clocked(
 
 
 def _within_cap(
-    of: Placements, milliwatts: Ints, measured: Measured | None, system: System, layer: EnergyLayer
+    of: Placements,
+    milliwatts: Ints,
+    parts: Ints,
+    measured: Measured | None,
+    system: System,
+    layer: EnergyLayer,
 ) -> Placements:
     """Let placements ask for their power above idle (mW), and leave out those beyond the highest cap.
 
-    ``milliwatts`` is what all nodes of each draw by the models, ``measured`` what is known of components.
+    ``milliwatts`` is what a node of each draws by the models, ``parts`` how much of nodes each has at most
+    (millionths), ``measured`` what is known of components.
     """
     nodes = {module.name: module.nodes for module in system.modules}
     idle = np.array([idle_milliwatts(layer, {name: 1}) for name in nodes], dtype=np.int64)
     most = highest_milliwatts(layer, nodes)
+    asked = _above_idle(milliwatts, idle[of.module], parts)
     if measured is not None:
         known = measured.rows(np.repeat(np.arange(len(of.rows)), np.diff(of.first))).on(of.nodes)
-        milliwatts = np.where(known >= 0, known, milliwatts)
-    # what asks for nothing fits nowhere
-    asked = np.maximum(milliwatts - idle[of.module] * of.nodes, 1)
+        whole_mw = idle[of.module] * np.where(parts % WHOLE == 0, parts // WHOLE, 0)
+        asked = np.where(known >= 0, known - whole_mw, asked)
+    asked = np.maximum(asked, 1)  # what asks for nothing fits nowhere
     left = asked <= most
     found = kept(replace(of, demand=np.column_stack((of.demand, asked))), left)
     lost = int(np.count_nonzero((np.diff(found.first) == 0) & (np.diff(of.first) > 0)))
     return replace(found, rejected={**of.rejected, **({POWER_CAP: lost} if lost else {})})
+
+
+def _above_idle(milliwatts: Ints, idle: Ints, parts: Ints) -> Ints:
+    """What parts of nodes draw above idle, mW: one more where the account rounds both, down."""
+    nodes, part = np.divmod(parts, WHOLE)
+    busy, rest = milliwatts * part, idle * part
+    rounded = (busy % WHOLE > 0) | (rest % WHOLE > 0)
+    drawn: Ints = (milliwatts - idle) * nodes + busy // WHOLE - rest // WHOLE + rounded
+    return drawn
 
 
 class _Options(NamedTuple):

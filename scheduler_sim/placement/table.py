@@ -26,6 +26,7 @@ from scheduler_sim.workload.table import Workload
 
 if TYPE_CHECKING:
     from scheduler_sim.applications.models import Models
+    from scheduler_sim.placement.pstate_choice import MostParts
 
 
 def expand(
@@ -38,6 +39,7 @@ def expand(
     lifted: Bools | None = None,
     models: Models | None = None,
     seed: int = 0,
+    most_parts: MostParts | None = None,
 ) -> Placements:
     """Expand every component that is simulated; ``only_first`` keeps the first placement that can run.
 
@@ -51,6 +53,8 @@ def expand(
     ``beyond`` is what becomes of a component that asks for more than the limits of its partitions (Slurm's
     EnforcePartLimits): rejected if it is beyond those of all (ANY), of any (ALL), or it waits for ever (NO).
     ``lifted``, bool[3, rows of the workload]: for whom MaxNodes, MinNodes and MaxTime do not count.
+    ``most_parts`` tells, where jobs have parts of nodes under a power cap, how much each placement has at
+    most.
 
     Raises TraceError, with the line, where a partition or a type of application does not exist, or a
     request for features or licences cannot be understood.
@@ -69,7 +73,7 @@ def expand(
         return placements
     from scheduler_sim.placement.pstate_choice import with_energy
 
-    return with_energy(placements, workload, system, models, only_first=only_first)
+    return with_energy(placements, workload, system, models, only_first=only_first, most_parts=most_parts)
 
 
 def _as_asked(ways: CandidatePlacements) -> Placements | None:

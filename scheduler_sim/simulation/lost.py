@@ -99,6 +99,11 @@ def preempted_runs(core: FullCore) -> list[LostRun]:
     return runs
 
 
+def requeued_unbegun(core: FullCore) -> int:
+    """How many jobs preemption has requeued so far that had nodes, and had yet to begin there."""
+    return int(core.preemption.log.unbegun) if has(core, "preemption") else 0
+
+
 def _held(core: FullCore, placement: int) -> tuple[int, int]:
     """How many nodes a placement has, in millionths, by its part of each, and thousandths of cores.
 

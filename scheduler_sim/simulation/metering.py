@@ -34,8 +34,8 @@ from scheduler_sim.system.shared_cores import shares_cores
 from scheduler_sim.system.system import System
 from scheduler_sim.workload.table import Workload
 
-TIME, MODULE, BUSY, OFF = 0, 1, 2, 7
-"""Columns of the core's timeline; from OFF on those of nodes that are switched off, if any ever are."""
+TIME, MODULE, BUSY, SWITCHED = 0, 1, 2, slice(7, 10)
+"""Columns of the core's timeline; SWITCHED: nodes off, booting and shutting down, if any ever are."""
 
 Ints = np.ndarray
 
@@ -62,12 +62,18 @@ def refuse_beside_shares(models: Models, system: System, policy: Policy) -> None
     """Raise ConfigError for what models with energy want and cannot have where jobs share nodes."""
     if not tells_apart(system, policy):
         return
-    if models.limited_by_energy:
+    of_slurm = shares_under_slurm(system, policy)
+    layer = models.energy
+    cap = None if layer is None else layer.cap
+    if models.limited_by_energy and not (of_slurm and layer is not None and layer.choice is None):
+        allowed = "a power cap" if of_slurm else "energy without cap and choice"
         raise ConfigError(
             f"models {models.name}: found a power cap or a choice by energy where jobs share nodes, or a"
-            " partition covers part of a module; allowed here: energy without cap and choice"
+            f" partition covers part of a module; allowed here: {allowed}"
         )
-    if shares_under_slurm(system, policy) and shares_cores(system, gang=policy.slurm.gangs):
+    if cap is not None and cap.slow_running:
+        raise ConfigError("energy.cap.slow_running: found true where jobs share nodes; allowed here: false")
+    if of_slurm and shares_cores(system, gang=policy.slurm.gangs):
         raise ConfigError(
             f"models {models.name}: found energy where several jobs have a core at once (OverSubscribe of a"
             " partition); allowed here: models without energy"
@@ -115,13 +121,16 @@ class Meter:
         lost: pd.DataFrame | None,
         budget: Budget | None,
         parts: Ints | None = None,
+        *,
+        switched: bool = False,
     ) -> tuple[Ints, Ints, dict[str, Any], dict[str, Any]]:
         """Fill the energy into the components; return timeline, its power, metrics, the manifest's part.
 
         ``clock`` is that of each component (its place), -1 or None: not chosen; ``table`` is the workload
         that ``placements`` are of, ``written`` the core's timeline, ``lost`` the runs that ended in a
         requeue, of which it fills in ``mw``, ``budget`` the power cap it was to obey, ``parts`` the nodes
-        that each component had, in millionths, where it may have parts of them.
+        that each component had, in millionths, where it may have parts of them; ``switched``: idle nodes are
+        switched off, which the timeline shows.
         """
         jobs = {name: table[name][placements.in_file] for name in self._layer.reads}
         learnt_w, level = self._layer.told(jobs)
@@ -142,7 +151,9 @@ class Meter:
             replayed = None if measured is None else measured.rows(lost["place"]).on(lost["nodes"].to_numpy())
             drew = drawn(self._layer, self._system, lost, of_lost, clock_of_lost, of_nodes, replayed)
             lost["mw"] = drew.milliwatts
-        account = accounted(self._layer, self._system, components, made.milliwatts, written, lost, parts)
+        account = accounted(
+            self._layer, self._system, components, made.milliwatts, written, lost, parts, switched=switched
+        )
         return (
             *with_power(written, account, self._system),
             document(account, self._system, self._tariffs, budget) | {"power_from": made.shares()},
@@ -151,15 +162,10 @@ class Meter:
                 self._system,
                 made,
                 budget,
-                switched=switches(written, parts),
+                switched=switched,
                 level=level,
             ),
         )
-
-
-def switches(written: Ints, parts: Ints | None) -> bool:
-    """Whether a timeline has nodes that are switched off: none are where jobs have ``parts`` of nodes."""
-    return parts is None and written.shape[1] > OFF
 
 
 def accounted(
@@ -170,12 +176,15 @@ def accounted(
     written: Ints,
     lost: pd.DataFrame | None = None,
     parts: Ints | None = None,
+    *,
+    switched: bool = False,
 ) -> Account:
     """Account for a schedule from its first submission to its last end; of none if nothing ran.
 
     ``written`` is the core's timeline, ``lost`` has the runs that ended in a requeue, and what they drew as
     ``mw``. Nodes out of service draw what an idle one does. With ``parts``, millionths of nodes that
-    components have, what is left of a node draws its part of what an idle one does.
+    components have, what is left of a node draws its part of what an idle one does. With ``switched`` the
+    timeline tells how many nodes are off, boot and shut down.
     """
     ran = components["start_time"].to_numpy() != NEVER
     span = window(components)
@@ -200,17 +209,14 @@ def accounted(
         rows = written[written[:, MODULE] == number] if len(system.modules) > 1 else written
         own = ran & (module == number)
         mine = slice(None) if own.all() else own
-        time, busy, switched = (
-            rows[:, TIME],
-            rows[:, BUSY],
-            list(rows.T[OFF:] if switches(written, parts) else ()),
-        )
+        time, busy = rows[:, TIME], rows[:, BUSY]
+        away = list(rows.T[SWITCHED] if switched else ())
         if not len(time) or time[0] > min(start, first):
             time, busy = np.append(min(start, first), time), np.append(0, busy)
-            switched = [np.append(0, nodes) for nodes in switched]
+            away = [np.append(0, nodes) for nodes in away]
         none = np.broadcast_to(np.int64(0), time.shape)
-        idle = one.nodes - np.sum(switched, axis=0, dtype=np.int64) - (busy if parts is None else none)
-        states = dict(zip(STATES, (idle, *(switched or [none] * 3)), strict=True))
+        idle = one.nodes - np.sum(away, axis=0, dtype=np.int64) - (busy if parts is None else none)
+        states = dict(zip(STATES, (idle, *(away or [none] * 3)), strict=True))
         uses.append(
             Use(
                 module=one.name,

@@ -178,6 +178,7 @@ def build_result(
             of_lost,
             budget,
             parts_had(components, told, system) if "shared_nodes" in told else None,
+            switched=further.switched,
         )
         rows = dict(zip(rows, metered.T, strict=True))
         told["energy"] = described

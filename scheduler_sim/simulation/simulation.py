@@ -31,7 +31,7 @@ from scheduler_sim.simulation.branching import Branching
 from scheduler_sim.simulation.environment import OwnEnvironment
 from scheduler_sim.simulation.lifted import lifted_limits
 from scheduler_sim.simulation.load import Loader
-from scheduler_sim.simulation.lost import preempted_runs
+from scheduler_sim.simulation.lost import preempted_runs, requeued_unbegun
 from scheduler_sim.simulation.node_events import ToCome, happenings
 from scheduler_sim.simulation.plans import plans_of
 from scheduler_sim.simulation.rules.calls import find_calls
@@ -39,7 +39,7 @@ from scheduler_sim.simulation.rules.checkpoints import PAST_LIMIT
 from scheduler_sim.simulation.rules.dependencies import edges_between
 from scheduler_sim.simulation.rules.numbers import Run
 from scheduler_sim.simulation.rules.power_saving import idle_since
-from scheduler_sim.simulation.rules.shared_nodes import tells_apart, whole_nodes
+from scheduler_sim.simulation.rules.shared_nodes import shares_under_slurm, tells_apart, whole_nodes
 from scheduler_sim.simulation.rules.spread import PAST_LIMIT as SPREAD_PAST_LIMIT
 from scheduler_sim.simulation.rules.spread import past_limit as spread_past_limit
 from scheduler_sim.simulation.rules.topology_use import chooses_by_topology
@@ -336,7 +336,10 @@ class Simulation(Branching):
             manifest,
             not_honoured,
             {
-                "requeued": self._outages.requeued + self._operations.requeued + self._preempted,
+                "requeued": self._outages.requeued
+                + self._operations.requeued
+                + self._preempted
+                + requeued_unbegun(self._core),
                 "failures": self._events.failures,
                 PAST_LIMIT: checkpoints.past_limit,
                 SPREAD_PAST_LIMIT: spread_past_limit(self._core),
@@ -535,6 +538,10 @@ def _placed_under(
 ) -> Placements:
     """Return the placements of components, as ``expand``."""
     options = expansion(policy) | {"lifted": lifted_limits(policy, system, workload)}
+    if shares_under_slurm(system, policy) and models is not None and models.limited_by_energy:
+        from scheduler_sim.simulation.rules.most_parts import most_parts
+
+        options["most_parts"] = partial(most_parts, system, policy)
     return expand(workload, system, **options, models=models, seed=seed)
 
 

@@ -80,7 +80,13 @@ def _select(room: Room, needs: Needs, free: Cores) -> Offers | None:
 
 
 def _weights(room: Room, offers: Offers) -> Weights:
-    """Some last; by Weight, then by how many of the GPUs that it asks for are there."""
+    """Some last; by Weight, unless it is off, then by how many of the GPUs that it asks for are there."""
     return {
-        node: (node in room.last, room.nodes[node].weight, -offer.near_gpus) for node, offer in offers.items()
+        node: (
+            node in room.asleep,
+            node in room.last,
+            room.nodes[node].weight * (node not in room.asleep),
+            -offer.near_gpus,
+        )
+        for node, offer in offers.items()
     }

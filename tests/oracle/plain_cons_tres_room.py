@@ -22,12 +22,13 @@ class Room:
         self._rows: dict[int, Rows] = {}  # by the identity of partitions
         self._gone: set[int] = set()
         self.last: frozenset[int] = frozenset()  # nodes that come behind all others
+        self.asleep: frozenset[int] = frozenset()  # ... and behind these, whatever they weigh
         for tenant in tenants:
             self.join(tenant)
 
     def copy(self) -> Room:
         same = Room(self.nodes, self.settings)
-        same.tenants, same.last = list(self.tenants), self.last
+        same.tenants, same.last, same.asleep = list(self.tenants), self.last, self.asleep
         same._rows = {part: Rows(rows.rows) for part, rows in self._rows.items()}
         return same
 

@@ -201,5 +201,10 @@ WORLDS: dict[str, Callable[[], Simulation]] = {
     "power saving, slurm": lambda: on(
         WHOLE, slurm(SuspendTime=8, SuspendTimeout=2, ResumeTimeout=5, SuspendRate=0, ResumeRate=0)
     ),
+    "power saving, shared": lambda: on(
+        SHARED,
+        slurm(SuspendTime=8, SuspendTimeout=2, ResumeTimeout=5, SuspendRate=0, ResumeRate=0),
+        parts_of_nodes(),
+    ),
 }
 """By what they have."""

@@ -14,7 +14,7 @@ from scheduler_sim.engine.core.jit import COMPILED
 from scheduler_sim.errors import ConfigError
 from tests.conftest import examples
 from tests.engine.interpreted import interpreted
-from tests.simulation.acting import at, trace
+from tests.simulation.acting import at, steps, trace
 from tests.simulation.test_power_cap import models, series, starts
 
 QUICK = {"bf_interval": 1, "bf_resolution": 1}
@@ -149,6 +149,16 @@ class TestBothTogether:
         keys = {"SuspendExcNodes": "cluster[0-1]"}
         result = both(10, trace((0, 1, 1, 60), (2000, 2, 60, 60)), 1250, **keys)
         assert starts(result) == [0, 2000]
+
+    def test_no_node_shuts_down_into_a_fall_of_the_cap(self):
+        # it would draw 110 W up to 112; at 105 the cap falls to what two idle nodes draw, up to 400
+        jobs, keys = trace((0, 1, 1, 60), (600, 1, 1, 60)), {"SuspendExcNodes": "cluster[0]"}
+        stays, falls = (
+            both(2, jobs, series((0, 330), (105, watts), (400, 310)), **keys) for watts in (300, 200)
+        )
+        assert steps(stays, "nodes_stopping")[1] == (102, 1)
+        assert 400 <= steps(falls, "nodes_stopping")[1][0] <= 410
+        assert falls.metrics["energy"]["above_cap_s"] == 0
 
     def test_a_job_waits_until_its_nodes_may_boot(self):
         # at 1000 all are off, 40 W. Two that boot draw 340 W in all, later 420 W; a third is too many

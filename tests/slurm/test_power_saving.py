@@ -17,19 +17,11 @@ from scheduler_sim.errors import ConfigError
 from tests.conftest import examples
 from tests.engine.interpreted import interpreted
 from tests.oracle.plain_power_saving import Power, PowerSavingSlurm
+from tests.oracle.plain_slurm_records import Job
 from tests.simulation.acting import at, fates, steps, trace
 from tests.slurm import engine_cases
-from tests.slurm.engine_cases import UNTIL_S, Case, cases, plain, system_of, workload_of
-
-BOOT, STOP = 50, 7
-
-
-def models(*names: str, boot: int = BOOT, stop: int = STOP, **more: Any) -> dict[str, Any]:
-    node = {"idle_w": 10, "typical_w": 100, "peak_w": 100, "off_w": 1, "reference_khz": 1, "pstates_khz": [1]}
-    node["boot"] = {"time_s": boot, "energy_j": 20 * boot}
-    node["shutdown"] = {"time_s": stop, "energy_j": 5 * stop}
-    power = {"modules": [{"name": name, **node} for name in names or ("cluster",)]}
-    return {"energy": {"power": power, **more}}
+from tests.slurm.engine_cases import UNTIL_S, Case, Queue, cases, plain, system_of, workload_of
+from tests.slurm.powered_cases import BOOT, STOP, keys_of, models, powers
 
 
 def simulation(nodes: int, jobs: Workload, given: Any = None, system: Any = None, **keys: Any) -> Simulation:
@@ -117,6 +109,11 @@ class TestByHand:
         assert not len(result.runs)
         assert fates(result)[2][2] == "COMPLETED"
 
+    def test_another_limit_does_not_end_it_before_it_has_begun(self):
+        sim = simulation(2, trace((0, 1, 1, 60), (500, 2, 10, 60)))
+        at(sim, 505, lambda: sim.update(2, time_limit=120))
+        assert fates(sim.run())[2] == (551, 561, "COMPLETED")
+
     def test_seen_midway_it_has_not_begun(self):
         sim = simulation(2, trace((0, 1, 1, 60), (500, 2, 100, 300)))
         early = sim.run(until=520)
@@ -131,6 +128,28 @@ class TestByHand:
         result.check()
         assert (500, 1) in steps(result, "nodes_off")
         assert (500, 3) in steps(result, "nodes_down")
+
+    def test_one_that_is_drained_by_name_boots_for_its_job_first(self):
+        drained = {"time": 510, "end": 1000, "state": "DRAIN", "nodes": "0-1"}
+        system = {"modules": [{"name": "cluster", "nodes": 2}], "events": [drained]}
+        result = run(2, trace((0, 1, 1, 60), (500, 2, 100, 300)), system=system)
+        assert fates(result)[2] == (551, 651, "COMPLETED")
+        assert steps(result, "nodes_down") == [(0, 0), (651, 2)]
+
+    @pytest.mark.parametrize(("first", "end"), [("main", 16), ("backfill", 15)])
+    def test_what_ends_behind_a_look_is_idle_for_that_of_the_next_second(self, first: str, end: int):
+        # backfill starts it at 5. It ends within second 15, before its looks or behind them: idle since then
+        keys = {"batch_sched_delay": 30, "bf_interval": 1, "latency": "measured", "power_save_interval": 1}
+        jobs = trace((0, 1, 40, 60), (5, 1, 10, 60))
+        result = run(2, jobs, SuspendTime=20, looks_first=first, **keys)
+        assert fates(result)[2] == (5, end, "COMPLETED")
+        assert steps(result, "nodes_stopping")[1] == (36, 1)
+
+    def test_a_delay_after_a_start_counts_from_when_its_nodes_were_up(self):
+        after = {"dependency_ids": ["", "", "2"], "dependency_kinds": ["", "", "AFTER+1"]}
+        result = run(3, trace((0, 1, 40, 60), (500, 2, 10, 60), (501, 1, 5, 60), **after))
+        assert fates(result)[2] == (551, 561, "COMPLETED")
+        assert result.components["eligible_time"][2] == 551 + 60
 
     def test_the_models_say_when(self):
         given = models(idle_off={"timeout_s": 200, "min_awake": 1})
@@ -161,9 +180,9 @@ class TestByHand:
         ({"SuspendExcNodes": "cluster[0-1]:3"}, None, r"SuspendExcNodes: .*from 1 to 2 of cluster"),
         ({"SuspendExcParts": "x"}, None, r"SuspendExcParts: found 'x'; allowed: cluster"),
         (
-            {"PreemptType": "preempt/partition_prio", "PreemptMode": "REQUEUE"},
+            {"PreemptType": "preempt/partition_prio", "PreemptMode": "SUSPEND,GANG"},
             None,
-            r"powered down .* beside PreemptMode REQUEUE",
+            r"powered down .* beside PreemptMode SUSPEND,GANG",
         ),
     ],
 )
@@ -180,44 +199,16 @@ def test_what_cannot_be_is_refused_by_name(keys: Any, given: Any, words: str):
 def powered_cases(draw: st.DrawFn) -> tuple[Case, Power, list[str]]:
     """Sites on which nodes are powered down, and what of them stays on."""
     case = draw(cases()).but(looks_first=draw(st.sampled_from(["main", "backfill"])))
-    numbers, words, first = {}, [], 0
+    numbers, first = {}, 0
     for name, sizes in case.modules.items():
         numbers[name] = range(first, first + sum(sizes))
         first += sum(sizes) + 1
-    never, kept = frozenset[int](), []
-    for name, nodes in numbers.items():
-        how = draw(st.sampled_from(["", "", "all", "some"]))
-        if how == "all":
-            never |= {nodes[0]}
-            words.append(f"{name}[0]")
-        if how == "some" and len(nodes) > 1:
-            kept.append((frozenset(nodes), 1))
-            words.append(f"{name}:1")
-    timeout = draw(st.integers(1, 70))
-    power = Power(
-        suspend_time=draw(st.sampled_from([0, 5, 30, 100])),
-        suspend_timeout=timeout,
-        boot=draw(st.integers(1, 90)),
-        stop=draw(st.integers(1, timeout)),
-        suspend_rate=draw(st.sampled_from([0, 60, 1, 2])),
-        resume_rate=draw(st.sampled_from([0, 300, 1, 2])),
-        interval=draw(st.sampled_from([10, 10, 1, 45])),
-        never=never,
-        kept=tuple(kept),
-    )
+    power, words = draw(powers(numbers))
     return case, power, words
 
 
 def play(case: Case, power: Power, words: list[str], **more: Any) -> Result:
-    keys = {
-        "SuspendTime": power.suspend_time,
-        "SuspendTimeout": power.suspend_timeout,
-        "SuspendRate": power.suspend_rate,
-        "ResumeRate": power.resume_rate,
-        "power_save_interval": power.interval,
-        "SuspendExcNodes": words,
-        "starts_before_s": case.begins_s,
-    }
+    keys = keys_of(power, words) | {"starts_before_s": case.begins_s}
     policy = Policy(name="slurm", backfill="slurm", slurm=case.keys | keys | more)
     given = models(*case.modules, boot=power.boot, stop=power.stop)
     result = simulate(system_of(case), workload_of(case), policy, models=given)
@@ -241,6 +232,18 @@ def expected(case: Case, power: Power) -> Any:
 def test_the_engine_is_the_plain_model(drawn: Any):
     case, power, words = drawn
     assert engine_cases.fates(play(case, power, words)) == expected(case, power)
+
+
+@pytest.mark.interpreted
+def test_priorities_are_computed_on_time_while_only_nodes_are_to_come_back():
+    """Of the two nodes one powers down up to 219. No pass is due then: the last computation was at 202."""
+    keys = {"KillWait": 0, "latency": "measured", "PriorityType": "priority/multifactor"}
+    keys |= {"PriorityCalcPeriod": 45}
+    jobs = (Job(1, 0, ["q"], 1, 131, 1), Job(2, 52, ["q"], 2, 194, 1))
+    case = Case({"m": (4, 2)}, (Queue("q", "m", ("b",)),), jobs, keys, begins_s=68)
+    power = Power(suspend_time=30, suspend_timeout=55, boot=5, stop=9, interval=45)
+    assert engine_cases.fates(play(case, power, []))[2] == ("TIMEOUT", 238)
+    assert expected(case, power)[2] == ("TIMEOUT", 238)
 
 
 @pytest.mark.interpreted

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 from hypothesis import assume, given
 
 from scheduler_sim import Policy, Result, System, Workload, simulate
 from scheduler_sim.errors import ConfigError
 from tests.conftest import examples
-from tests.oracle.plain_cons_tres import place
-from tests.oracle.plain_cons_tres_records import SharedJob
-from tests.oracle.plain_cons_tres_room import Room
 from tests.slurm import shared_cases
 from tests.slurm.shared_cases import EQUAL_NODES, RIGID_ASKS
 from tests.slurm.test_shared_properties import expanded
@@ -26,6 +21,7 @@ from tests.slurm.topology_cases import (
     played,
     played_shared,
     shared_on_switches,
+    that_ever_fit,
     told,
 )
 
@@ -59,22 +55,12 @@ def test_under_one_switch_so_many_able_nodes_are_enough(found: SharedOnSwitches)
 
 def compare_shared(found: SharedOnSwitches) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        slurm = plain_shared(found, patch)
-        empty = Room(found.case.nodes, found.case.settings)
-
-        def ever_fits(job: SharedJob) -> bool:  # others Slurm refuses at submission
-            nodes = slurm.c.partitions
-            return any(place(empty, slurm.needs(job, p), set(nodes[p].nodes)) for p in job.partitions)
-
-        jobs = [job for job in found.case.jobs if ever_fits(job)]
-        assume(jobs)
-        found = replace(found, case=replace(found.case, jobs=jobs))
+        found = that_ever_fit(found, patch)
+        assume(found.case.jobs)
         slurm = plain_shared(found, patch)
         slurm.run(UNTIL_S)
-    starts = {job.id: -1 if job.start is None else job.start for job in slurm.jobs}
-    theirs = {job.id: (job.state, starts[job.id], *shared_cases.had(job)) for job in slurm.jobs}
     ours = shared_cases.fates(played_shared(found))
-    assert {i: expanded(fate) for i, fate in ours.items()} == theirs
+    assert {i: expanded(fate) for i, fate in ours.items()} == shared_cases.fates_told(slurm)
 
 
 # -- worked out by hand

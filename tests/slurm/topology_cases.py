@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 
 from scheduler_sim import Policy, Result, System, Workload, simulate
 from tests.oracle import plain_cons_tres_choice
+from tests.oracle.plain_cons_tres import place
+from tests.oracle.plain_cons_tres_room import Room
 from tests.oracle.plain_slurm_records import Config
 from tests.oracle.plain_topology import (
     Blocks,
@@ -161,6 +163,7 @@ def _possible(found: OnSwitches) -> OnSwitches:
 
 
 def system_of(found: OnSwitches) -> System:
+    """With the weights of the two node sets of each module."""
     keys = engine_cases.system_of(found.case).to_dict()
     for module in keys["modules"]:
         for one, weight in zip(module["node_sets"], found.weights, strict=True):
@@ -179,11 +182,13 @@ def _with_switches(workload: Workload, jobs: Any) -> Workload:
     return Workload.from_columns(**said)
 
 
-def played(found: OnSwitches) -> Result:
+def played(found: OnSwitches, given: Any = None, **more: Any) -> Result:
+    """What the engine makes of it; ``given`` are models, ``more`` keys of policy.slurm."""
     case = found.case
-    keys = {"starts_before_s": case.begins_s} | case.keys
+    keys = {"starts_before_s": case.begins_s} | case.keys | more
     policy = policy_of(keys, found.optional, found.max_switch_wait, found.site.dragonfly)
-    result = simulate(system_of(found), engine_cases.workload_of(case, **asked_by(case.jobs)), policy)
+    workload = engine_cases.workload_of(case, **asked_by(case.jobs))
+    result = simulate(system_of(found), workload, policy, models=given)
     result.check()
     return result
 
@@ -197,7 +202,8 @@ def numbers_of(case: Case) -> dict[tuple[str, int], int]:
     return numbers
 
 
-def plain(found: OnSwitches) -> TopologySlurm:
+def plain(found: OnSwitches, kind: type[TopologySlurm] = TopologySlurm, *more: Any) -> TopologySlurm:
+    """The plain model, or one ``kind`` that takes ``more`` behind its jobs."""
     case, numbers = found.case, numbers_of(found.case)
     config = Config(
         engine_cases._partitions(case), nodes=sum(map(sum, case.modules.values())), licences=case.licences
@@ -209,9 +215,10 @@ def plain(found: OnSwitches) -> TopologySlurm:
     weights = {
         number: found.weights[node >= case.modules[module][0]] for (module, node), number in numbers.items()
     }
-    slurm = TopologySlurm(
+    slurm = kind(
         config,
         deepcopy(list(case.jobs)),
+        *more,
         tree=found.site.tree(numbers),
         weights=weights,
         optional=found.optional,
@@ -239,8 +246,14 @@ def listed(text: str) -> list[int]:
 
 
 def told(found: OnSwitches) -> Had:
+    """What the plain model makes of it."""
     slurm = plain(found)
     slurm.run(UNTIL_S)
+    return had_by(slurm)
+
+
+def had_by(slurm: TopologySlurm) -> Had:
+    """As of ``had``."""
     where = {job.id: frozenset(job.where if job.start is not None else ()) for job in slurm.jobs}
     return {job.id: (job.state, job.start, where[job.id]) for job in slurm.jobs}
 
@@ -265,18 +278,26 @@ def shared_on_switches(draw: st.DrawFn, *, wherever: bool = False, **of: Any) ->
     return SharedOnSwitches(replace(case, jobs=jobs), site, draw(st.sampled_from([300, 60])))
 
 
-def played_shared(found: SharedOnSwitches) -> Result:
+def played_shared(found: SharedOnSwitches, given: Any = None, **more: Any) -> Result:
+    """What the engine makes of it; ``given`` are models, ``more`` keys of policy.slurm."""
     case = found.case
-    keys = {"starts_before_s": case.begins_s} | case.keys | settings_of(case.settings)
+    keys = {"starts_before_s": case.begins_s} | case.keys | settings_of(case.settings) | more
     system = shared_cases.system_of(case.nodes, case.partitions)
     system = System.from_dict(system.to_dict() | {"topology": found.site.keys()})
     workload = _with_switches(shared_cases.workload_of(case.jobs), case.jobs)
-    result = simulate(system, workload, policy_of(keys, False, found.max_switch_wait, found.site.dragonfly))
+    policy = policy_of(keys, False, found.max_switch_wait, found.site.dragonfly)
+    result = simulate(system, workload, policy, models=given)
     result.check()
     return result
 
 
-def plain_shared(found: SharedOnSwitches, patch: pytest.MonkeyPatch) -> TopologySharedSlurm:
+def plain_shared(
+    found: SharedOnSwitches,
+    patch: pytest.MonkeyPatch,
+    kind: type[TopologySharedSlurm] = TopologySharedSlurm,
+    *more: Any,
+) -> TopologySharedSlurm:
+    """The plain model, or one ``kind`` that takes ``more`` behind its jobs."""
     case, tree = found.case, found.site.tree({("m", i): i for i in range(len(found.case.nodes))})
 
     class OnTree(TopologyAttempt):
@@ -286,6 +307,18 @@ def plain_shared(found: SharedOnSwitches, patch: pytest.MonkeyPatch) -> Topology
     patch.setattr(plain_cons_tres_choice, "Attempt", OnTree)
     config = Config(case.partitions)
     configure(config, case.keys, min(job.submit for job in case.jobs) - case.begins_s)
-    slurm = TopologySharedSlurm(config, deepcopy(case.jobs), nodes=case.nodes, settings=case.settings)
+    slurm = kind(config, deepcopy(case.jobs), *more, nodes=case.nodes, settings=case.settings)
     slurm.tree, slurm.most_wait = tree, found.max_switch_wait
     return slurm
+
+
+def that_ever_fit(found: SharedOnSwitches, patch: pytest.MonkeyPatch) -> SharedOnSwitches:
+    """Without the jobs that Slurm refuses at submission."""
+    slurm, empty = plain_shared(found, patch), Room(found.case.nodes, found.case.settings)
+    nodes = {name: set(part.nodes) for name, part in slurm.c.partitions.items()}
+    jobs = [
+        job
+        for job in found.case.jobs
+        if any(place(empty, slurm.needs(job, part), nodes[part]) for part in job.partitions)
+    ]
+    return replace(found, case=replace(found.case, jobs=jobs))

@@ -696,13 +696,34 @@ def test_power_saving_is_read_with_nodes_by_number(tmp_path: Path) -> None:
     Policy(backfill="slurm", slurm=found.policy)
 
 
+def test_power_saving_is_read_where_jobs_share_nodes_and_with_a_topology(tmp_path: Path) -> None:
+    (tmp_path / "topology.conf").write_text("SwitchName=s Nodes=n[1-4]\n")
+    shared = f"SelectType=select/cons_tres\nTopologyPlugin=topology/tree\n{NODES}PartitionName=p Nodes=ALL\n"
+    found = site(tmp_path, f"{POWERED}SuspendExcNodes=n1\n{shared}")
+    assert found.system.modules[0].shared
+    assert found.system.topology is not None
+    assert found.policy["SuspendTime"] == 300
+    assert found.policy["SuspendExcNodes"] == ("p[0]",)
+    assert [one.key for one in found.ignored if one.matters] == []
+
+
+@pytest.mark.parametrize(
+    ("mode", "kept"), [("REQUEUE", True), ("CANCEL", True), ("SUSPEND,GANG", False), ("GANG", False)]
+)
+def test_power_saving_is_read_where_no_job_is_suspended(tmp_path: Path, mode: str, kept: bool) -> None:
+    shared = f"SelectType=select/cons_tres\n{NODES}PartitionName=p Nodes=ALL\n"
+    kind = "none" if mode == "GANG" else "partition_prio"
+    found = site(tmp_path, f"{POWERED}PreemptType=preempt/{kind}\nPreemptMode={mode}\n{shared}")
+    assert found.policy["PreemptMode"] == mode
+    assert ("SuspendTime" in found.policy) == kept
+    assert any(one.key == "SuspendTime" and one.matters for one in found.ignored) == (not kept)
+
+
 @pytest.mark.parametrize(
     ("text", "matters"),
     [
         ("SuspendTime=300\n", False),
         (f"{POWERED}SuspendTime=-1\n", False),
-        (f"{POWERED}SelectType=select/cons_tres\n", True),
-        (f"{POWERED}PreemptType=preempt/partition_prio\nPreemptMode=REQUEUE\n", True),
     ],
 )
 def test_power_saving_that_is_off_or_not_modelled_is_left_out(

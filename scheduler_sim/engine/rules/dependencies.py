@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from scheduler_sim.engine.core.events import KIND, push_end
+from scheduler_sim.engine.core.events import KIND, drop_end, push_end
 from scheduler_sim.engine.core.holding import meet
 from scheduler_sim.engine.core.hooks import on, question
 from scheduler_sim.engine.core.jit import part
-from scheduler_sim.engine.core.moments import ended, event_due, started
+from scheduler_sim.engine.core.moments import begins_late, ended, event_due, started
 from scheduler_sim.engine.core.records import Table, table
 from scheduler_sim.engine.core.state import COMPLETED, Core
 
@@ -71,6 +71,16 @@ def satisfy_started(core: DependenciesCore, row: int) -> None:
     """``row`` started: what may start after that is freed, at once or later."""
     for edge in range(core.dependencies.of[row].first, core.dependencies.of[row].last):
         if core.dependencies.edge[edge].kind == AFTER:
+            satisfy_later(core, edge)
+
+
+@on(begins_late, "dependencies")
+def wait_from_begin(core: DependenciesCore, row: int) -> None:
+    """``row`` has waited for its nodes: delays that are not over count from now on."""
+    for edge in range(core.dependencies.of[row].first, core.dependencies.of[row].last):
+        it = core.dependencies.edge[edge]
+        if it.kind == AFTER and it.delay > 0 and not it.satisfied:
+            drop_end(core, SATISFIED + edge)
             satisfy_later(core, edge)
 
 

@@ -29,6 +29,7 @@ class Log:
     """How many runs stand in the table of those that were lost; whoever reads them sets it to 0."""
 
     lost: int
+    unbegun: int  # jobs that were requeued before they began, of which none stands there
 
 
 @question

@@ -34,7 +34,7 @@ POWER = "this part of power saving is not modelled"
 NO_POWER_SAVING = (
     "Slurm powers no node down without SuspendTime, SuspendProgram and ResumeProgram: all three are needed"
 )
-NODES_ARE_ON = "nodes stay on where jobs share them, beside preemption, and with a topology"
+NODES_ARE_ON = "nodes stay on where jobs are suspended, or take turns"
 OF_EACH_MODULE = "with nodes of several modules, this number stays on in each, not in all together"
 PROGRAMS = "the way nodes are switched does not change a schedule: the power profile gives the time of boots"
 SHARING = "this aspect of shared nodes is not modelled"

@@ -253,16 +253,11 @@ class _Settings:
         named = self.policy.get("SuspendTime", "UNLIMITED") != "UNLIMITED"
         if not named or not self._programs.issuperset(PROGRAMS):
             self._leave_out(OF_POWER_SAVING, NO_POWER_SAVING)
-        elif self.shares or self.looks_at_topology or self._preempts:
+        elif "GANG" in self.policy.get("PreemptMode", "OFF"):
             self._leave_out(OF_POWER_SAVING, NODES_ARE_ON)
         elif "SuspendExcNodes" in self.policy:
             pair = self._pairs["SuspendExcNodes"]
             self.policy["SuspendExcNodes"] = kept_on(pair, numbers, known, self._notes)
-
-    @property
-    def _preempts(self) -> bool:
-        kind, mode = self.policy.get("PreemptType", "preempt/none"), self.policy.get("PreemptMode", "OFF")
-        return bool(kind != "preempt/none" and mode != "OFF")
 
     def _leave_out(self, names: Collection[str] = OF_PREEMPTION, why: str = PREEMPTION) -> None:
         for name in names:

@@ -264,6 +264,16 @@ def nodes_given_back(core: SlurmCore) -> None:
 
 
 @question
+def put_nodes_of(core: SlurmCore, row: int, target: Words) -> None:
+    """Make a set the nodes that a job has."""
+    clear(target, 0, len(target))
+    piece = core.slurm.job[row].piece
+    while piece >= 0:
+        target[core.slurm.nodes.piece[piece].word] |= core.slurm.nodes.piece[piece].bits
+        piece = core.slurm.nodes.piece[piece].next
+
+
+@question
 def out_by_name(core: SlurmCore, word: int) -> Any:
     """The nodes of a word that are out of service by name: no others come back in their place."""
     return NONE
@@ -304,6 +314,15 @@ def match_service(core: SlurmCore, module: int, low: int, high: int) -> None:
                 idle[word] |= bit
                 up[word] |= bit
                 surplus += 1
+
+
+@part
+def is_first_of_its_module(core: SlurmCore, number: int) -> bool:
+    """Whether no partition before this one has its nodes in the same module."""
+    for other in range(number):
+        if core.slurm.partition[other].module == core.slurm.partition[number].module:
+            return False
+    return True
 
 
 @part

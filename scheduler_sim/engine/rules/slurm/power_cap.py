@@ -8,7 +8,7 @@ there is enough, and its plan keeps that.
 
 from __future__ import annotations
 
-from scheduler_sim.engine.core.hooks import on, only_with, question
+from scheduler_sim.engine.core.hooks import event, on, only_with, question
 from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.core.profile import earliest_in, step_at, take
 from scheduler_sim.engine.core.state import INF
@@ -27,6 +27,11 @@ def all_but_power(core: SlurmCore) -> int:
 def boots_picked(core: SlurmCore, placement: int) -> int:
     """How much more (mW) the nodes PICKED draw from then on, as some are off, for as long as is known."""
     return 0
+
+
+@event
+def boots_kept(core: SlurmCore, placement: int) -> None:
+    """From now on that is kept for them in this pass."""
 
 
 @only_with("power_budget", otherwise=False)
@@ -80,3 +85,5 @@ def keep_power(core: SlurmCore, placement: int, time: int) -> None:
     boots = boots_picked(core, placement)
     if boots > 0:
         take(core, pool, time, INF, boots)
+        if time == core.clock.now:
+            boots_kept(core, placement)

@@ -13,7 +13,6 @@ from scheduler_sim.errors import ConfigError, InputError, did_you_mean
 from scheduler_sim.simulation.rules.numbers import Jobs, Numbers, Run
 from scheduler_sim.simulation.rules.power_saving import idle_since
 from scheduler_sim.simulation.rules.slurm.masks import Masks, bits, words_of
-from scheduler_sim.simulation.rules.topology_use import chooses_by_topology
 from scheduler_sim.system.reservations import nodes_named
 
 Kept = tuple[int, tuple[tuple[int, range], ...]]
@@ -118,11 +117,10 @@ def _of_models(run: Run) -> list[Kept]:
 
 
 def _refuse(run: Run) -> None:
-    """Nodes are powered down where each job has whole ones by itself, wherever they lie."""
+    """Nodes are powered down where each job starts by itself, and is never suspended."""
     keys = run.policy.slurm
     where: dict[str, Any] = {
-        "where nodes are chosen by a topology": chooses_by_topology(run.system, run.policy),
-        f"beside PreemptMode {keys.PreemptMode}": keys.preempts or keys.gangs,
+        f"beside PreemptMode {keys.PreemptMode}": keys.gangs,
         "where components start together, or with a delay": bool(run.units.members),
         "beside calls": bool(run.calls),
         "beside fixed_nodes: false": not keys.fixed_nodes,

@@ -9,14 +9,14 @@ from __future__ import annotations
 import numpy as np
 
 from scheduler_sim.engine.core.bits import FULL, clear, lowest_in
-from scheduler_sim.engine.core.hooks import question
+from scheduler_sim.engine.core.hooks import agreement
 from scheduler_sim.engine.core.jit import inlined, part
 from scheduler_sim.engine.core.records import Words
 from scheduler_sim.engine.rules.slurm.cons_tres.state import ConsTresCore
 from scheduler_sim.engine.rules.slurm.state import Partition
 
 
-@question
+@agreement
 def weigh_alike(core: ConsTresCore) -> bool:
     """Whether nodes weigh the same for the entry as for any other."""
     return True

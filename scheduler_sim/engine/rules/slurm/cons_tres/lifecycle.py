@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from scheduler_sim.engine.core.bits import clear
 from scheduler_sim.engine.core.hooks import on
 from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.core.lifecycle import free_nodes, take_nodes
 from scheduler_sim.engine.core.moments import submitted
+from scheduler_sim.engine.core.records import Words
 from scheduler_sim.engine.rules.shared_nodes.lifecycle import (
     change_free,
     end_use,
@@ -28,7 +30,13 @@ from scheduler_sim.engine.rules.slurm.cons_tres.room import (
 from scheduler_sim.engine.rules.slurm.cons_tres.state import NEVER, SOMETIME, YET_UNKNOWN, ConsTresCore
 from scheduler_sim.engine.rules.slurm.cons_tres.tenants import strike_shares
 from scheduler_sim.engine.rules.slurm.lifecycle import room_is_left
-from scheduler_sim.engine.rules.slurm.nodes import allocate, deallocate, match_service, set_leaving
+from scheduler_sim.engine.rules.slurm.nodes import (
+    allocate,
+    deallocate,
+    match_service,
+    put_nodes_of,
+    set_leaving,
+)
 from scheduler_sim.engine.rules.slurm.state import Partition
 
 NOTHING, SHARES = -1, 0
@@ -154,6 +162,18 @@ def free_shared_nodes(core: ConsTresCore, placement: int) -> None:
 def hold_nothing(core: ConsTresCore, row: int) -> None:
     """A job holds no nodes any more."""
     core.slurm.job[row].piece = NOTHING
+
+
+@on(put_nodes_of, "cons_tres")
+def put_shared_nodes_of(core: ConsTresCore, row: int, target: Words) -> None:
+    """Those of which it has shares."""
+    clear(target, 0, len(target))
+    placement = core.jobs[row].placed
+    first = core.shared_nodes.request[placement].slot
+    it = core.slurm.partition[core.slurm.way[placement].partition]
+    for slot in range(first, first + core.placements[placement].nodes):
+        word, bit = place_of(core, it, core.shared_nodes.slots[slot])
+        target[word] |= bit
 
 
 # -- nodes in service

@@ -43,6 +43,7 @@ from scheduler_sim.engine.rules.slurm.node_space import (
     record_at,
     span,
 )
+from scheduler_sim.engine.rules.slurm.power_cap import power_delay
 from scheduler_sim.engine.rules.slurm.slot_search import keep_open
 from scheduler_sim.engine.rules.slurm.state import Partition
 
@@ -165,6 +166,15 @@ def shared_slot(
             if later == INF or not ahead:
                 return INF
             start, record = later, record_at(core, later)
+            continue
+        wait = power_delay(core, placement, max(time, start))
+        if wait > 0:
+            if not ahead or wait == INF:
+                return INF
+            start = max(time, start) + wait
+            if start > core.slurm.memory.window_end:
+                return INF
+            record = record_at(core, start)
             continue
         if time < start:
             core.slurm.memory.self_change = 1

@@ -7,16 +7,17 @@ When the last of its nodes is up, its start is set to that instant, and its limi
 
 from __future__ import annotations
 
-from scheduler_sim.engine.core.bits import NONE
-from scheduler_sim.engine.core.events import drop_end, push_end
-from scheduler_sim.engine.core.hooks import on
+from scheduler_sim.engine.core.bits import NONE, take_out
+from scheduler_sim.engine.core.events import KIND, drop_end, next_end, push_end
+from scheduler_sim.engine.core.hooks import on, question
 from scheduler_sim.engine.core.jit import part
-from scheduler_sim.engine.core.lifecycle import count_busy
+from scheduler_sim.engine.core.lifecycle import count_busy, happen
 from scheduler_sim.engine.core.limits import forget_end, plan_end
-from scheduler_sim.engine.core.moments import begins_late, started, stopped, stops
-from scheduler_sim.engine.core.state import INF
+from scheduler_sim.engine.core.moments import begins_late, end_planned, started, stopped, stops
+from scheduler_sim.engine.core.state import BY_LIMIT, INF
 from scheduler_sim.engine.core.waiting import count_waiting
 from scheduler_sim.engine.rules.slurm.change import expect_change, note_change
+from scheduler_sim.engine.rules.slurm.nodes import match_service, put_nodes_of
 from scheduler_sim.engine.rules.slurm.power_saving.nodes import count_nodes
 from scheduler_sim.engine.rules.slurm.power_saving.state import SlurmPowerCore
 from scheduler_sim.engine.rules.slurm.power_saving.timing import note_node_change
@@ -36,30 +37,40 @@ def wait_for_boots(core: SlurmPowerCore, row: int) -> None:
     drop_end(core, row)
     core.jobs[row].end = INF
     push_end(core, INF, row)
-    count_busy(core, core.jobs[row].placed, -1)
+    count_at_work(core, row, -1)
     count_waiting(core, core.jobs[row].placed, 1)
     count_nodes(core)
 
 
 @part
 def _forget_idle(core: SlurmPowerCore, row: int) -> None:
-    piece, known = core.slurm.job[row].piece, core.slurm_power_saving.sets.known
-    while piece >= 0:
-        it = core.slurm.nodes.piece[piece]
-        known[it.word] &= ~it.bits
-        piece = it.next
+    sets = core.slurm_power_saving.sets
+    put_nodes_of(core, row, sets.mine)
+    take_out(sets.known, sets.mine, 0, len(sets.known))
 
 
 @part
 def _has_any_off(core: SlurmPowerCore, row: int) -> bool:
     """Whether any node of a job is off, or boots."""
-    piece, sets = core.slurm.job[row].piece, core.slurm_power_saving.sets
-    while piece >= 0:
-        it = core.slurm.nodes.piece[piece]
-        if it.bits & (sets.off[it.word] | sets.booting[it.word]) != NONE:
+    sets = core.slurm_power_saving.sets
+    put_nodes_of(core, row, sets.mine)
+    for word in range(len(sets.mine)):
+        if sets.mine[word] & (sets.off[word] | sets.booting[word]) != NONE:
             return True
-        piece = it.next
     return False
+
+
+@question
+def count_at_work(core: SlurmPowerCore, row: int, sign: int) -> None:
+    """A job that has its nodes has begun (1), or waits for some of them (-1)."""
+    count_busy(core, core.jobs[row].placed, sign)
+
+
+@on(end_planned, "slurm_power_saving")
+def ends_nobody_knows_when(core: SlurmPowerCore, row: int) -> None:
+    """Also by another limit one that waits does not end."""
+    if core.slurm_power_saving.waits[row]:
+        core.placements[core.jobs[row].placed].duration = INF - core.jobs[row].start
 
 
 @part
@@ -71,7 +82,7 @@ def begin_those_ready(core: SlurmPowerCore) -> None:
         if _has_any_off(core, row):
             i += 1
             continue
-        count_busy(core, core.jobs[row].placed, 1)
+        count_at_work(core, row, 1)
         forget_end(core, row)
         _wait_no_longer(core, row)
         core.slurm.job[row].launch = 0  # it begins with the second
@@ -96,11 +107,44 @@ def _wait_no_longer(core: SlurmPowerCore, row: int) -> None:
     power.looks.configuring = kept
 
 
+@part
+def end_late_ones(core: SlurmPowerCore) -> None:
+    """Jobs that ended in the second before, behind its looks, end before the look of this one.
+
+    Their nodes are idle since then.
+    """
+    if core.slurm.rules.backfill_first or next_end(core) != core.clock.now:
+        return
+    looks, place = core.slurm_power_saving.looks, 0
+    looks.late = 1
+    while place < core.clock.events:
+        event = core.heap[place]
+        if event.time == core.clock.now and _ended_late(core, event.row):
+            row = event.row
+            drop_end(core, row)
+            happen(core, row)
+            place = 0
+        else:
+            place += 1
+    looks.late = 0
+    for number in range(len(core.slurm.partition)):
+        it = core.slurm.partition[number]
+        match_service(core, it.module, it.low, it.high)
+
+
+@part
+def _ended_late(core: SlurmPowerCore, event: int) -> bool:
+    """Whether it is the end of a job that began behind a look, and was not ended by one."""
+    if not 0 <= event < KIND or core.slurm.job[event].launch == 0:
+        return False
+    return bool(core.placements[core.jobs[event].placed].killed != BY_LIMIT)
+
+
 @on(stops, "slurm_power_saving")
 def count_as_busy(core: SlurmPowerCore, row: int) -> None:
     """One that still waits is about to be ended: as it has not begun, it has run for no time."""
     if core.slurm_power_saving.waits[row]:
-        count_busy(core, core.jobs[row].placed, 1)
+        count_at_work(core, row, 1)
 
 
 @on(stopped, "slurm_power_saving")

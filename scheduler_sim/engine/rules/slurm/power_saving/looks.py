@@ -9,23 +9,24 @@ from __future__ import annotations
 
 from typing import Any
 
-from scheduler_sim.engine.core.bits import NONE, ONE, lowest_in, ones_in
+from scheduler_sim.engine.core.bits import NONE, ONE, clear, lowest_in
 from scheduler_sim.engine.core.hooks import on, only_with
 from scheduler_sim.engine.core.instant import is_over
 from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.core.moments import instant_opens
 from scheduler_sim.engine.core.state import INF
 from scheduler_sim.engine.rules.slurm.change import expect_change, note_change
-from scheduler_sim.engine.rules.slurm.power_saving.jobs import begin_those_ready
+from scheduler_sim.engine.rules.slurm.nodes import is_first_of_its_module, put_nodes_of
+from scheduler_sim.engine.rules.slurm.power_saving.jobs import begin_those_ready, end_late_ones
 from scheduler_sim.engine.rules.slurm.power_saving.nodes import (
     come_back,
     count_nodes,
-    is_first_of_its_module,
+    idle_in,
     leave,
     match_outages,
-    may_stop,
     note_idle,
 )
+from scheduler_sim.engine.rules.slurm.power_saving.power import may_stop
 from scheduler_sim.engine.rules.slurm.power_saving.state import SlurmPowerCore
 from scheduler_sim.engine.rules.slurm.power_saving.timing import (
     begin_look,
@@ -40,6 +41,7 @@ from scheduler_sim.engine.rules.slurm.state import Partition
 @on(instant_opens, "slurm_power_saving")
 def switch_nodes(core: SlurmPowerCore) -> None:
     """Boots and shutdowns that are over by now, and a look if one is due: it comes first in its second."""
+    end_late_ones(core)
     match_outages(core)
     note_idle(core)
     _switch_over(core)
@@ -105,28 +107,39 @@ def _look(core: SlurmPowerCore) -> None:
 
 @part
 def _resume(core: SlurmPowerCore) -> None:
-    """Boot the nodes of jobs that wait for them, up to the rate."""
+    """Boot the nodes of jobs that wait for them, up to the rate: a node of several jobs counts for each."""
     power = core.slurm_power_saving
     looks, sets, resumed = power.looks, power.sets, int(power.looks.resumed + 0.5)
+    clear(sets.woken, 0, len(sets.woken))
     for i in range(looks.configuring):
         row = power.rows[i]
         module = core.placements[core.jobs[row].placed].module
-        piece = core.slurm.job[row].piece
-        while piece >= 0:
-            word = core.slurm.nodes.piece[piece].word
-            bits = core.slurm.nodes.piece[piece].bits & sets.off[word]
+        put_nodes_of(core, row, sets.mine)
+        for word in range(len(sets.mine)):
+            bits = sets.mine[word] & sets.off[word]
             while bits != NONE:
                 if looks.resume_rate > 0 and resumed >= looks.resume_rate:
                     looks.held_back = 1
+                    _wake(core)
                     return
                 bit = bits & (~bits + ONE)
                 bits &= ~bit
-                sets.off[word] &= ~bit
-                sets.booting[word] |= bit
+                sets.woken[word] |= bit
                 power.node[(word << 6) + lowest_in(bit)].until = core.clock.now + power.module[module].boot_s
                 looks.resumed += 1
                 resumed += 1
-            piece = core.slurm.nodes.piece[piece].next
+    _wake(core)
+
+
+@part
+def _wake(core: SlurmPowerCore) -> None:
+    """Nodes boot that were off, and came last as long as they were."""
+    sets = core.slurm_power_saving.sets
+    for word in range(len(sets.woken)):
+        if sets.woken[word] != NONE:
+            sets.off[word] &= ~sets.woken[word]
+            sets.booting[word] |= sets.woken[word]
+            expect_change(core)
 
 
 @part
@@ -139,7 +152,7 @@ def _keep_on(core: SlurmPowerCore) -> None:
     for i in range(len(power.keeps)):
         count = power.keeps[i].count
         for word in range(len(sets.staying)):
-            bits = power.kept[i, word] & core.slurm.sets.idle[word] & ~sets.off[word]
+            bits = power.kept[i, word] & idle_in(core, word) & ~sets.off[word]
             while bits != NONE and count > 0:
                 bit = bits & (~bits + ONE)
                 bits &= ~bit
@@ -153,7 +166,7 @@ def _suspend(core: SlurmPowerCore, it: Partition, suspended: int) -> int:
     power, now = core.slurm_power_saving, core.clock.now
     looks, sets, module = power.looks, power.sets, power.module[it.module]
     for word in range(it.low, it.high):
-        bits = core.slurm.sets.idle[word] & core.slurm.sets.up[word] & ~(sets.off[word] | sets.never[word])
+        bits = idle_in(core, word) & core.slurm.sets.up[word] & ~(sets.off[word] | sets.never[word])
         while bits != NONE:
             bit = bits & (~bits + ONE)
             bits &= ~bit
@@ -248,7 +261,7 @@ def _next_to_suspend(core: SlurmPowerCore, it: Partition) -> int:
     if suspend_time == INF:
         return INF
     for word in range(it.low, it.high):
-        bits = core.slurm.sets.idle[word] & core.slurm.sets.up[word]
+        bits = idle_in(core, word) & core.slurm.sets.up[word]
         bits &= ~(power.sets.off[word] | power.sets.never[word])
         while bits != NONE:
             due = power.node[(word << 6) + lowest_in(bits)].idle + suspend_time + 1
@@ -263,12 +276,10 @@ def _any_to_resume(core: SlurmPowerCore) -> bool:
     """Whether a job waits for a node that has yet to be booted."""
     power = core.slurm_power_saving
     for i in range(power.looks.configuring):
-        piece = core.slurm.job[power.rows[i]].piece
-        while piece >= 0:
-            it = core.slurm.nodes.piece[piece]
-            if ones_in(it.bits & power.sets.off[it.word]) > 0:
+        put_nodes_of(core, power.rows[i], power.sets.mine)
+        for word in range(len(power.sets.mine)):
+            if power.sets.mine[word] & power.sets.off[word] != NONE:
                 return True
-            piece = it.next
     return False
 
 

@@ -12,8 +12,9 @@ import numpy as np
 from scheduler_sim.engine.core.bits import (
     NONE,
     ONE,
+    add,
+    clear,
     count,
-    count_common,
     keep_common,
     lowest_in,
     ones_in,
@@ -26,14 +27,16 @@ from scheduler_sim.engine.core.loop import held_idle
 from scheduler_sim.engine.core.moments import write_more
 from scheduler_sim.engine.core.record import has_more_to_write
 from scheduler_sim.engine.core.records import Words
-from scheduler_sim.engine.rules.slurm.change import expect_change, note_change
+from scheduler_sim.engine.rules.slurm.change import expect_change
 from scheduler_sim.engine.rules.slurm.nodes import (
     behind_heaviest,
+    is_first_of_its_module,
     keep_of_weight,
     nodes_given_back,
     out_by_name,
+    put_nodes_of,
 )
-from scheduler_sim.engine.rules.slurm.power_cap import boots_picked
+from scheduler_sim.engine.rules.slurm.power_saving.power import follow_power
 from scheduler_sim.engine.rules.slurm.power_saving.state import SlurmPowerCore
 from scheduler_sim.engine.rules.slurm.power_saving.timing import note_node_change
 from scheduler_sim.engine.rules.slurm.resource_limits.weights import WeighedCore, keep_of_present_weight
@@ -117,14 +120,26 @@ def come_back(core: SlurmPowerCore, it: Partition, word: int, bits: Any) -> None
     while bits != NONE:
         bit = bits & (~bits + ONE)
         bits &= ~bit
-        if core.pools[it.module].draining > 0:
-            core.slurm_power_saving.sets.off[word] &= ~bit
-        else:
-            core.slurm.sets.idle[word] |= bit
-            core.slurm.sets.up[word] |= bit & ~out_of_service(core, word)
-        give_back(core, it.module, 1)
+        is_back(core, it, word, bit)
     nodes_given_back(core)
     expect_change(core)
+
+
+@question
+def is_back(core: SlurmPowerCore, it: Partition, word: int, bit: Any) -> None:
+    """A node is idle, or leaves service."""
+    if core.pools[it.module].draining > 0:
+        core.slurm_power_saving.sets.off[word] &= ~bit
+    else:
+        core.slurm.sets.idle[word] |= bit
+        core.slurm.sets.up[word] |= bit & ~out_of_service(core, word)
+    give_back(core, it.module, 1)
+
+
+@part
+def idle_in(core: SlurmPowerCore, word: int) -> Any:
+    """The idle nodes of a word: no job has anything of them, and none is completing there."""
+    return core.slurm.sets.idle[word] & ~core.slurm.sets.leaving[word]
 
 
 @on(nodes_given_back, "slurm_power_saving")
@@ -135,7 +150,7 @@ def note_given_back(core: SlurmPowerCore) -> None:
     for number in range(len(core.slurm.partition)):
         it = core.slurm.partition[number]
         for word in range(it.low, it.high):
-            early = core.slurm.sets.idle[word] & power.sets.booting[word]
+            early = idle_in(core, word) & power.sets.booting[word]
             if early != NONE:
                 power.sets.unheld[word] |= early
                 leave(core, it, word, early)
@@ -145,23 +160,28 @@ def note_given_back(core: SlurmPowerCore) -> None:
 @part
 def note_idle(core: SlurmPowerCore) -> None:
     """Nodes that were not idle before are so from now on."""
-    power, idle = core.slurm_power_saving, core.slurm.sets.idle
-    for word in range(len(idle)):
-        new = idle[word] & ~power.sets.known[word]
-        power.sets.known[word] = idle[word]
+    power = core.slurm_power_saving
+    for word in range(len(power.sets.known)):
+        new = idle_in(core, word) & ~power.sets.known[word]
+        power.sets.known[word] = idle_in(core, word)
         while new != NONE:
-            power.node[(word << 6) + lowest_in(new)].idle = core.clock.now
+            power.node[(word << 6) + lowest_in(new)].idle = core.clock.now - power.looks.late
             new &= new - ONE
 
 
 @part
 def match_outages(core: SlurmPowerCore) -> None:
-    """Nodes that left service are neither off nor booting; those that came back are not to be had yet."""
+    """Nodes that left service are neither off nor booting, but for a job that has them.
+
+    Those that came back, and power down or boot for nobody, are not to be had yet.
+    """
     sets, up = core.slurm_power_saving.sets, core.slurm.sets.up
+    _put_awaited(core)
     for word in range(len(up)):
         up[word] &= ~(sets.leaving[word] | sets.unheld[word])
-        sets.off[word] &= up[word] | sets.leaving[word]
-        sets.booting[word] &= up[word] | sets.unheld[word]
+        core.slurm.sets.idle[word] &= ~(sets.leaving[word] | sets.unheld[word])
+        sets.off[word] &= up[word] | sets.leaving[word] | sets.awaited[word]
+        sets.booting[word] &= up[word] | sets.unheld[word] | sets.awaited[word]
 
 
 @only_with("slurm_power_saving")
@@ -170,15 +190,6 @@ def service_matched(core: SlurmPowerCore) -> None:
     match_outages(core)
     note_idle(core)
     count_nodes(core)
-
-
-@part
-def is_first_of_its_module(core: SlurmPowerCore, number: int) -> bool:
-    """Whether no partition before this one has its nodes in the same module."""
-    for other in range(number):
-        if core.slurm.partition[other].module == core.slurm.partition[number].module:
-            return False
-    return True
 
 
 # -- what is written down
@@ -206,81 +217,33 @@ def count_nodes(core: SlurmPowerCore) -> None:
     follow_power(core)
 
 
-@only_with("power_budget")
-def follow_power(core: SlurmPowerCore) -> None:
-    """Jobs may draw what nodes that are off do not; those that boot, or are about to, draw more than that.
-
-    What a job asks for is kept for it while its nodes boot, and not drawn yet: it counts for that.
-    """
-    power, drawn = core.slurm_power_saving, 0
-    for i in range(len(power.module)):
-        it = power.module[i]
-        drawn += it.booting * it.boot_adds + it.stopping * it.stop_adds - (it.off - it.wanted) * it.off_saves
+@part
+def _put_awaited(core: SlurmPowerCore) -> None:
+    """AWAITED become the nodes of jobs that wait until all of theirs are up."""
+    power = core.slurm_power_saving
+    sets = power.sets
+    clear(sets.awaited, 0, len(sets.awaited))
     for i in range(power.looks.configuring):
-        row = power.rows[i]
-        booting, off = _not_up(core, row)
-        it = power.module[core.placements[core.jobs[row].placed].module]
-        adds = more_to_boot(core, core.jobs[row].placed)
-        drawn += off * adds - booting * (it.boot_adds - adds)
-    more = drawn - power.looks.drawn
-    power.looks.drawn = drawn
-    core.pools[core.power_budget.at.pool].free -= more
-    if more < 0:
-        expect_change(core)
-        note_change(core, core.clock.now)
-
-
-@on(boots_picked, "slurm_power_saving", "power_budget")
-def draw_of_boots(core: SlurmPowerCore, placement: int) -> int:
-    """What the nodes PICKED draw more from now on that are off: as idle ones, or as they boot."""
-    it = core.slurm.partition[core.slurm.way[placement].partition]
-    module = core.slurm_power_saving.module[it.module]
-    off = count_common(core.slurm.sets.picked, core.slurm_power_saving.sets.off, it.low, it.high)
-    return off * (module.off_saves + more_to_boot(core, placement))
-
-
-@part
-def more_to_boot(core: SlurmPowerCore, placement: int) -> int:
-    """How much more a node draws that boots for a job than an idle one, and what the job asks for on it."""
-    asked = core.demand[placement, core.demand.shape[1] - 1] // core.placements[placement].nodes
-    module = core.slurm_power_saving.module[core.placements[placement].module]
-    return int(max(module.boot_adds - asked, 0))
-
-
-@part
-def _not_up(core: SlurmPowerCore, row: int) -> tuple[int, int]:
-    """How many nodes of a job boot, and how many are off."""
-    piece, sets, booting, off = core.slurm.job[row].piece, core.slurm_power_saving.sets, 0, 0
-    while piece >= 0:
-        it = core.slurm.nodes.piece[piece]
-        booting += ones_in(it.bits & sets.booting[it.word])
-        off += ones_in(it.bits & sets.off[it.word])
-        piece = it.next
-    return booting, off
-
-
-@only_with("power_budget", otherwise=True)
-def may_stop(core: SlurmPowerCore, module: int) -> bool:
-    """Whether there is power for one more node to shut down."""
-    pool = core.pools[core.power_budget.at.pool]
-    adds = core.slurm_power_saving.module[module].stop_adds
-    return bool(adds == 0 or adds <= pool.free)
+        put_nodes_of(core, power.rows[i], sets.mine)
+        add(sets.awaited, sets.mine, 0, len(sets.awaited))
 
 
 @part
 def _put_waiting(core: SlurmPowerCore) -> None:
-    """WAITING become the nodes that are up, of jobs that wait for others to boot."""
-    power = core.slurm_power_saving
-    waiting, wanted = power.sets.waiting, power.sets.wanted
-    for word in range(len(waiting)):
-        waiting[word] = wanted[word] = NONE
-    for i in range(power.looks.configuring):
-        piece = core.slurm.job[power.rows[i]].piece
-        while piece >= 0:
-            it = core.slurm.nodes.piece[piece]
-            waiting[it.word] |= it.bits & ~(power.sets.off[it.word] | power.sets.booting[it.word])
-            wanted[it.word] |= it.bits & power.sets.off[it.word]
-            piece = it.next
+    """WAITING become those of them that are up, and on which no job has begun; WANTED those that are off."""
+    sets = core.slurm_power_saving.sets
+    _put_awaited(core)
+    for word in range(len(sets.awaited)):
+        sets.wanted[word] = sets.awaited[word] & sets.off[word]
+        sets.waiting[word] = sets.awaited[word] & ~(sets.off[word] | sets.booting[word])
+        if sets.waiting[word] != NONE:
+            sets.waiting[word] &= ~at_work_in(core, word)
+
+
+@question
+def at_work_in(core: SlurmPowerCore, word: int) -> Any:
+    """The nodes of a word that jobs share, and on which any of them has begun."""
+    return NONE
 
 
 @on(held_idle, "slurm_power_saving")
@@ -289,7 +252,7 @@ def waiting_nodes(core: SlurmPowerCore, module: int) -> int:
     return int(core.slurm_power_saving.module[module].held)
 
 
-@on(has_more_to_write, "slurm_power_saving")
+@on(has_more_to_write, "slurm_power_saving", unless="cons_tres")
 def has_switched(core: SlurmPowerCore, module: int) -> bool:
     """Whether nodes are off, boot, shut down or wait that did not when the last row was written."""
     it = core.slurm_power_saving.module[module]

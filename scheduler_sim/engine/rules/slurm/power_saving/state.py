@@ -24,6 +24,7 @@ class Looks(Record):
     held_back: int  # 1 = the last look switched fewer nodes than it would have, as so many were too many
     kept: int  # 1 = ... or as so many are kept on
     configuring: int  # jobs that wait for their nodes to boot
+    late: int  # 1 = what is given back now, was in the second before
     drawn: int  # mW that all nodes draw without jobs, more than if all were idle
     suspended: float  # nodes of late, of which less counts from look to look
     resumed: float
@@ -55,6 +56,9 @@ class PoweredNode:
     idle: int  # since when it is idle
     until: int  # when it is up, or off
     asked: int  # when it was told to power down
+    working: int  # jobs that have begun there, where jobs share it
+    held: int  # 1 = all jobs that it has wait for other nodes, likewise
+    kept: int  # mW that jobs ask for on it which wait until it has booted
 
 
 class KeptOn:
@@ -74,8 +78,12 @@ class PowerSets(NamedTuple):
     known: Words  # since when these are idle is known
     never: Words  # never powered down
     staying: Words  # ... or not by a look
-    waiting: Words  # of jobs that wait for others to boot
-    wanted: Words  # of such jobs, and off
+    awaited: Words  # of jobs that wait until all their nodes are up
+    waiting: Words  # ... and up, with no job that has begun
+    wanted: Words  # ... and off
+    booked: Words  # off, and there is power for their boots, as far as a pass has come
+    mine: Words  # of the job that is looked at
+    woken: Words  # booted by this look
 
 
 class SlurmPowerSaving(NamedTuple):

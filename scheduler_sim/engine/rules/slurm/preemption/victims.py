@@ -13,7 +13,7 @@ from scheduler_sim.engine.core.instant import log_is_full
 from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.core.lifecycle import finish, forget_run, is_ended_otherwise, vacate
 from scheduler_sim.engine.core.limits import forget_end, plan_end, time_granted
-from scheduler_sim.engine.core.moments import placed_anew, stopped
+from scheduler_sim.engine.core.moments import begins_late, placed_anew, stopped
 from scheduler_sim.engine.core.state import HELD, INF, PREEMPTED
 from scheduler_sim.engine.rules.lost_runs import write_down
 from scheduler_sim.engine.rules.slurm.lifecycle import requeue
@@ -186,12 +186,28 @@ def forget_grace(core: PreemptionCore, row: int) -> None:
     core.preemption.job[row].grace_end = INF
 
 
+@on(begins_late, "preemption")
+def begin_in_grace(core: PreemptionCore, row: int) -> None:
+    """One that is preempted as it waits for its nodes has all its time once it begins."""
+    if core.preemption.job[row].grace_end < INF:
+        core.preemption.job[row].grace_end = core.clock.now + core.placements[core.jobs[row].placed].limit
+
+
+@question
+def has_begun(core: PreemptionCore, row: int) -> bool:
+    """Whether a job that has nodes has begun there, so that it may lose something."""
+    return True
+
+
 @part
 def end_preempted(core: PreemptionCore, row: int) -> None:
     """End it now: it waits again after a while, or is over."""
     group = core.preemption.group[core.preemption.of[core.jobs[row].placed]]
     if group.mode == REQUEUE and core.preemption.job[row].requeue:
-        write_down(core, row, core.preemption.log, core.preemption.lost)
+        if has_begun(core, row):
+            write_down(core, row, core.preemption.log, core.preemption.lost)
+        else:
+            core.preemption.log.unbegun += 1
         gone = vacate(core, row, HELD)
         forget_run(core, row)
         if gone:

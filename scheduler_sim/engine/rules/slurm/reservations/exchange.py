@@ -21,7 +21,7 @@ from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.core.records import Words
 from scheduler_sim.engine.core.state import RUNNING
 from scheduler_sim.engine.rules.slurm.change import expect_change, note_change
-from scheduler_sim.engine.rules.slurm.reservations.nodes import put_held
+from scheduler_sim.engine.rules.slurm.nodes import put_nodes_of
 from scheduler_sim.engine.rules.slurm.reservations.state import (
     DAILY,
     HOURLY,
@@ -110,12 +110,12 @@ def _add_of_kind(core: ReservationsCore, number: int, it: Partition, wanted: int
     copy(sets.some, sets.kind, low, high)
     for row in range(core.clock.jobs):
         if _runs_until(core, row) >= one.start:
-            put_held(core, row, sets.held)
+            put_nodes_of(core, row, sets.held)
             take_out(sets.some, sets.held, low, high)
     if one.ignore_jobs:  # nodes of jobs are taken job by job, until they suffice
         for row in range(core.clock.jobs):
             if count(sets.some, low, high) < wanted and _runs_until(core, row) >= one.start:
-                put_held(core, row, sets.held)
+                put_nodes_of(core, row, sets.held)
                 keep_common(sets.held, sets.kind, low, high)
                 add(sets.some, sets.held, low, high)
     if count(sets.some, low, high) >= wanted:

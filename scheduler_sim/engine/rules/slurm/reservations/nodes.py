@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scheduler_sim.engine.core.bits import NONE, clear, count
+from scheduler_sim.engine.core.bits import NONE, count
 from scheduler_sim.engine.core.hooks import question
 from scheduler_sim.engine.core.records import Words
 from scheduler_sim.engine.rules.slurm.reservations.state import ReservationsCore
@@ -29,13 +29,3 @@ def waits_for_jobs_on(core: ReservationsCore, placement: int, nodes: Words) -> b
         if nodes[word] & ~core.slurm.sets.idle[word] != NONE:
             return True
     return False
-
-
-@question
-def put_held(core: ReservationsCore, row: int, target: Words) -> None:
-    """Make a set the nodes on which a job runs."""
-    clear(target, 0, len(target))
-    piece = core.slurm.job[row].piece
-    while piece >= 0:
-        target[core.slurm.nodes.piece[piece].word] |= core.slurm.nodes.piece[piece].bits
-        piece = core.slurm.nodes.piece[piece].next

@@ -5,7 +5,7 @@ Read in node_scheduler.c (``_pick_best_nodes``): which of its answers blocks a p
 
 from __future__ import annotations
 
-from scheduler_sim.engine.core.bits import NONE, ONE, clear, lowest_in
+from scheduler_sim.engine.core.bits import NONE, ONE, lowest_in
 from scheduler_sim.engine.core.hooks import on
 from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.core.records import Words
@@ -18,7 +18,6 @@ from scheduler_sim.engine.rules.slurm.cons_tres.room import empty_node, place_of
 from scheduler_sim.engine.rules.slurm.cons_tres.state import AVAILABLE, ConsTresCore, Need
 from scheduler_sim.engine.rules.slurm.reservations.nodes import (
     least_nodes,
-    put_held,
     waits_for_jobs_on,
     would_suffice_empty,
 )
@@ -67,18 +66,6 @@ def waits_for_shares_on(core: ReservedSharesCore, placement: int, nodes: Words) 
             if _is_of_its_size(core, need, node) and _is_out_of_question(core, need, node):
                 return True
     return would_fit_empty(core, placement, nodes)
-
-
-@on(put_held, "cons_tres", "reservations")
-def put_shared(core: ReservedSharesCore, row: int, target: Words) -> None:
-    """Of which it has shares."""
-    clear(target, 0, len(target))
-    placement = core.jobs[row].placed
-    need = core.cons_tres.need[core.cons_tres.asked[placement].need]
-    first, it = core.shared_nodes.request[placement].slot, core.slurm.partition[need.partition]
-    for i in range(first, first + core.placements[placement].nodes):
-        word, bit = place_of(core, it, core.shared_nodes.slots[i])
-        target[word] |= bit
 
 
 @part
