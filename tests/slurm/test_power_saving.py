@@ -17,9 +17,10 @@ from scheduler_sim.errors import ConfigError
 from tests.conftest import examples
 from tests.engine.interpreted import interpreted
 from tests.oracle.plain_power_saving import Power, PowerSavingSlurm
+from tests.oracle.plain_slurm_records import Job
 from tests.simulation.acting import at, fates, steps, trace
 from tests.slurm import engine_cases
-from tests.slurm.engine_cases import UNTIL_S, Case, cases, plain, system_of, workload_of
+from tests.slurm.engine_cases import UNTIL_S, Case, Queue, cases, plain, system_of, workload_of
 from tests.slurm.powered_cases import BOOT, STOP, keys_of, models, powers
 
 
@@ -231,6 +232,18 @@ def expected(case: Case, power: Power) -> Any:
 def test_the_engine_is_the_plain_model(drawn: Any):
     case, power, words = drawn
     assert engine_cases.fates(play(case, power, words)) == expected(case, power)
+
+
+@pytest.mark.interpreted
+def test_priorities_are_computed_on_time_while_only_nodes_are_to_come_back():
+    """Of the two nodes one powers down up to 219. No pass is due then: the last computation was at 202."""
+    keys = {"KillWait": 0, "latency": "measured", "PriorityType": "priority/multifactor"}
+    keys |= {"PriorityCalcPeriod": 45}
+    jobs = (Job(1, 0, ["q"], 1, 131, 1), Job(2, 52, ["q"], 2, 194, 1))
+    case = Case({"m": (4, 2)}, (Queue("q", "m", ("b",)),), jobs, keys, begins_s=68)
+    power = Power(suspend_time=30, suspend_timeout=55, boot=5, stop=9, interval=45)
+    assert engine_cases.fates(play(case, power, []))[2] == ("TIMEOUT", 238)
+    assert expected(case, power)[2] == ("TIMEOUT", 238)
 
 
 @pytest.mark.interpreted

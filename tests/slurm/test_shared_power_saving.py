@@ -21,6 +21,7 @@ from tests.engine.interpreted import interpreted
 from tests.oracle.plain_power_saving import Power, PowerSavingSharedSlurm
 from tests.simulation.acting import at, steps, trace
 from tests.simulation.acting import fates as ends
+from tests.slurm import test_shared_reservations as beside
 from tests.slurm.engine_cases import UNTIL_S
 from tests.slurm.powered_cases import BOOT, STOP, keys_of, models, powers
 from tests.slurm.shared_cases import (
@@ -340,3 +341,21 @@ def test_compiled_it_is_as_in_plain_python() -> None:
         other = simulation(7, jobs, module={"node_sets": sets}, SuspendRate=2).run()
     pd.testing.assert_frame_equal(one.components, other.components)
     pd.testing.assert_frame_equal(one.timeline, other.timeline)
+
+
+@pytest.mark.interpreted
+@examples(40)
+@given(st.data())
+def test_beside_reservations_what_is_there_for_speed_changes_nothing(data: Any) -> None:
+    """And all laws hold: of whole nodes that reservations take away, and of nodes that are off."""
+    reserved = data.draw(beside.reserved_cases())
+    power, words = data.draw(powers({MODULE: range(len(reserved.case.nodes))}))
+    reserved = reserved._replace(case=possible(reserved.case))
+    assume(reserved.case.jobs)
+    _, stand = beside.told(reserved)  # others cannot be made
+    made = tuple(one for one in reserved.made if one.at is not None or one.name in stand)
+    assume(made)
+    names = {one.name for one in made}
+    reserved = reserved._replace(made=made, done=tuple(one for one in reserved.done if one.name in names))
+    keys = keys_of(power, words) | {"ResumeTimeout": power.boot}
+    assert beside.played(reserved, **keys) == beside.played(reserved, accelerate=False, **keys)
