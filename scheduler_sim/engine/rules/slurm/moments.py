@@ -40,7 +40,7 @@ def next_moment(core: SlurmCore) -> int:
 
 @question
 def waits_for_time(core: SlurmCore) -> bool:
-    """Whether a job will start though nothing else is to come, once it has waited long enough."""
+    """Whether a job may start though no job is to end or come: it waits for that time, or for nodes."""
     return False
 
 

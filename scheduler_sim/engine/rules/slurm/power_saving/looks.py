@@ -16,6 +16,7 @@ from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.core.moments import instant_opens
 from scheduler_sim.engine.core.state import INF
 from scheduler_sim.engine.rules.slurm.change import expect_change, note_change
+from scheduler_sim.engine.rules.slurm.moments import waits_for_time
 from scheduler_sim.engine.rules.slurm.nodes import is_first_of_its_module, put_nodes_of
 from scheduler_sim.engine.rules.slurm.power_saving.jobs import begin_those_ready, end_late_ones
 from scheduler_sim.engine.rules.slurm.power_saving.nodes import (
@@ -36,6 +37,12 @@ from scheduler_sim.engine.rules.slurm.power_saving.timing import (
     pass_looks_over,
 )
 from scheduler_sim.engine.rules.slurm.state import Partition
+from scheduler_sim.engine.rules.slurm.topology.state import TopologyCore
+from scheduler_sim.engine.rules.slurm.topology.waiting import waits_for_leaves
+
+
+class PowerTopologyCore(SlurmPowerCore, TopologyCore):
+    """A core with both."""
 
 
 @on(instant_opens, "slurm_power_saving")
@@ -281,6 +288,22 @@ def _any_to_resume(core: SlurmPowerCore) -> bool:
             if power.sets.mine[word] & power.sets.off[word] != NONE:
                 return True
     return False
+
+
+@on(waits_for_time, "slurm_power_saving", unless="topology")
+def nodes_come_back(core: SlurmPowerCore) -> bool:
+    """Whether jobs may have more nodes later: some power down, or boot for nobody."""
+    sets = core.slurm_power_saving.sets
+    for word in range(len(sets.leaving)):
+        if sets.leaving[word] | sets.unheld[word] != NONE:
+            return True
+    return False
+
+
+@on(waits_for_time, "slurm_power_saving", "topology")
+def nodes_come_back_or_leaves_are_waited_for(core: PowerTopologyCore) -> bool:
+    """... or a job may have more leaves."""
+    return bool(nodes_come_back(core) or waits_for_leaves(core))
 
 
 @on(is_over, "slurm_power_saving")
