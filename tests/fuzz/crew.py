@@ -6,6 +6,7 @@ import os
 import platform
 import resource
 import shutil
+import sys
 import tempfile
 import time
 import warnings
@@ -125,6 +126,7 @@ def prepare() -> None:
     from tests.fuzz.tampering import results
 
     os.environ["SCHEDULER_SIM_DEBUG"] = "1"  # errors with their traceback
+    sys.dont_write_bytecode = True  # of what a case is the first to import
     warnings.simplefilter("error")
     warnings.filterwarnings("ignore", category=DeprecationWarning, module="numba.*")
     results()
