@@ -55,7 +55,7 @@ LOST = "runs"
 PACK_FILES = ("components.parquet", "timeline.parquet", MEMBERS)
 PACK_NAME = re.compile(r"[0-9a-f]{20}")
 RUN = Column("run", "text", "", "id of the run")
-ROWS_PER_GROUP = 1 << 15
+ROWS_PER_GROUP = 1 << 16
 """Runs with fewer rows share a row group; so much is read at least for one."""
 
 
@@ -240,7 +240,7 @@ def _write_joined(
     import pyarrow as pa
 
     described = (RUN, *columns)
-    with table_writer(out, described, statistics=[RUN.name]) as writer:
+    with table_writer(out, described, statistics=[RUN.name], compression="lz4") as writer:
         for ids, parts in _groups(tables, columns[0].name):
             rows = [len(part[columns[0].name]) for part in parts]
             arrays = [text_array(TextColumn(np.repeat(np.arange(len(ids)), rows), ids))]

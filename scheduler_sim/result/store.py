@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
@@ -37,6 +38,9 @@ REPAIRED = "repairs.parquet"
 
 LOG = "run.log"
 DECIMALS = 6
+FINER = r"\.\d{%d}|\d[eE]|-0\.0"
+"""Found in JSON where a float may be rounded: more digits behind its point, a power of ten, or -0.0."""
+
 SOUGHT = ("component_id", "submit_time", "start_time", "end_time", "time")
 """Columns by which rows are looked for: of each row group the smallest and the largest value are written."""
 
@@ -148,10 +152,13 @@ def write_table(data: pd.DataFrame | Deferred, columns: Sequence[Column], out: B
             writer.write_table(_to_arrow(piece, columns, writer.schema))
 
 
-def table_writer(out: BinaryIO, columns: Sequence[Column], *, statistics: list[str]) -> pq.ParquetWriter:
+def table_writer(
+    out: BinaryIO, columns: Sequence[Column], *, statistics: list[str], compression: str = "zstd"
+) -> pq.ParquetWriter:
     """Return a writer of tables with these columns, none of which lacks a value: what is not known is NaN.
 
-    ``statistics`` : of which columns the smallest and the largest value stand in every row group.
+    ``statistics`` : of which columns the smallest and the largest value stand in every row group;
+    ``compression`` : zstd, or lz4, which takes less time and a tenth more room.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -160,8 +167,8 @@ def table_writer(out: BinaryIO, columns: Sequence[Column], *, statistics: list[s
     return pq.ParquetWriter(
         out,
         pa.schema([pa.field(column.name, kinds[column.dtype], nullable=False) for column in columns]),
-        compression="zstd",
-        compression_level=1,
+        compression=compression,
+        compression_level=1 if compression == "zstd" else None,
         use_dictionary=[column.name for column in columns if column.dtype == "text"],
         column_encoding={c.name: "DELTA_BINARY_PACKED" for c in columns if c.dtype == "int64"},
         write_page_checksum=True,
@@ -273,9 +280,10 @@ def read_document(path: Path, shape: Mapping[str, Any] | None = None) -> dict[st
 def spelt(document: Mapping[str, Any], decimals: int | None = None) -> str:
     """Return a document as JSON on one line, its floats rounded to so many decimals, None for not at all."""
     spell = partial(json.dumps, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
-    if decimals is None:
-        with suppress(ValueError, TypeError):  # what is not finite, and keys that are no text, take longer
-            return spell(document, default=plain)
+    with suppress(ValueError, TypeError):  # what is not finite, and keys that are no text, take longer
+        text = spell(document, default=plain)
+        if decimals is None or not re.search(FINER % (decimals + 1), text):
+            return text
     return spell(plain(document, decimals))
 
 

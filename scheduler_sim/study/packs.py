@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from scheduler_sim.errors import InputError
 from scheduler_sim.output.directory import is_regular
@@ -63,11 +63,10 @@ class Packs:
         """Yield pack, id, and columns of ``runs.parquet``, of each run, from the first pack that has it."""
         seen: set[str] = set()
         for pack in packs_in(self.study):
-            if _is_whole(pack):
-                for run_id, *row in zip(*pack.columns("id", *names).values(), strict=True):
-                    if run_id not in seen:
-                        seen.add(run_id)
-                        yield pack.place.name, run_id, *row
+            for run_id, *row in zip(*_columns_if_whole(pack, *names), strict=True):
+                if run_id not in seen:
+                    seen.add(run_id)
+                    yield pack.place.name, run_id, *row
 
     def is_measured(self, run: Run) -> bool:
         """Tell whether a run in a pack has its measures, of the components that count, by its slices."""
@@ -92,13 +91,18 @@ class Packs:
 
 def _is_whole(pack: Pack) -> bool:
     """Tell whether every file of a pack has its end, and the table of its runs can be read."""
+    return bool(_columns_if_whole(pack))
+
+
+def _columns_if_whole(pack: Pack, *names: str) -> list[list[Any]]:
+    """Return the ids of a pack's runs, and columns of their table; nothing of a pack that is not whole."""
     if not all(has_its_end(pack.place / name) for name in PACK_FILES):
-        return False
+        return []
     try:
-        pack.columns("id", "measured_by")
+        found = pack.columns(*dict.fromkeys(("id", "measured_by", *names)))
     except InputError:
-        return False
-    return True
+        return []
+    return [found[name] for name in ("id", *names)]
 
 
 def measured_by(run: Run) -> str:
