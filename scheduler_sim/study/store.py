@@ -242,14 +242,13 @@ def known_metrics(
 def flat(metrics: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, float]]:
     """Yield the numbers of ``metrics.json`` as ``wait_time_mean``; what is null as NaN."""
     for name, value in metrics.items():
-        path = f"{above}{name}"
-        if value is None:
-            yield path, float("nan")
-        elif isinstance(value, (int, float)):
-            if not isinstance(value, bool):
-                yield path, float(value)
+        kind = type(value)
+        if kind is float or kind is int or (kind is not bool and isinstance(value, (int, float))):
+            yield f"{above}{name}", float(value)
+        elif value is None:
+            yield f"{above}{name}", float("nan")
         elif isinstance(value, Mapping):
-            yield from flat(value, f"{path}_")
+            yield from flat(value, f"{above}{name}_")
 
 
 def to_parquet(table: pd.DataFrame, out: BinaryIO) -> None:
