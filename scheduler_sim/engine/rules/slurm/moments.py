@@ -10,7 +10,6 @@ from scheduler_sim.engine.rules.slurm.limit_questions import (
     computations_change_limits,
     usage_may_lift_limits,
 )
-from scheduler_sim.engine.rules.slurm.power_saving.timing import nodes_come_back
 from scheduler_sim.engine.rules.slurm.state import SlurmCore
 
 MS = 1000
@@ -79,7 +78,7 @@ def next_computation_that_matters(core: SlurmCore) -> int:
 @part
 def more_comes(core: SlurmCore) -> bool:
     """Whether something is to happen yet, so that the present usage, and passes, may matter."""
-    return core.clock.events > 0 or core.queue.at.seen < core.clock.jobs or nodes_come_back(core)
+    return core.clock.events > 0 or core.queue.at.seen < core.clock.jobs
 
 
 @part

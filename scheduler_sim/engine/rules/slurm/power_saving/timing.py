@@ -6,10 +6,6 @@ for at the next.
 
 from __future__ import annotations
 
-from typing import Any
-
-from scheduler_sim.engine.core.bits import NONE
-from scheduler_sim.engine.core.hooks import only_with
 from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.rules.slurm.power_saving.state import SlurmPowerCore
 
@@ -66,13 +62,3 @@ def note_node_change(core: SlurmPowerCore) -> None:
     looks = core.slurm_power_saving.looks
     pass_looks_over(core, core.clock.now - 1)
     looks.changed = core.clock.now - looks.late
-
-
-@only_with("slurm_power_saving", otherwise=False)
-def nodes_come_back(core: Any) -> bool:
-    """Whether jobs may have more nodes later: some power down, or boot for nobody."""
-    sets = core.slurm_power_saving.sets
-    for word in range(len(sets.leaving)):
-        if sets.leaving[word] | sets.unheld[word] != NONE:
-            return True
-    return False
