@@ -33,7 +33,7 @@ MEASURES = {
 class Setup:
     """What is run: draws of each prediction; every how many of the instants count."""
 
-    draws: int = 99
+    draws: int = 199
     every: int = 1
 
 

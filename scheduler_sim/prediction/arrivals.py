@@ -1,4 +1,4 @@
-"""Who comes later: pieces of history, each some whole weeks older than what it stands for."""
+"""Who comes later: pieces of history, each some whole weeks or days older than what it stands for."""
 
 from __future__ import annotations
 
@@ -39,18 +39,24 @@ class Arrivals:
         rows, times = [], []
         for begin in range(self.at + 1, self.horizon, PIECE):
             end = min(begin + PIECE, self.horizon)
-            back = self._weeks(begin, end, random)
+            back = self._back(begin, end, random)
             which = np.arange(*np.searchsorted(self.submit, (begin - back, end - back)))
             rows.append(which)
             times.append(self.submit[which] + back)
         nothing = np.zeros(0, dtype=np.int64)
         return np.concatenate([nothing, *rows]), np.concatenate([nothing, *times])
 
-    def _weeks(self, begin: int, end: int, random: np.random.Generator) -> int:
-        """Return how much older the piece of history is, s: whole weeks, at least so many that it is over."""
-        least = -(-(end - self.over) // WEEK)
-        known = max(int(begin - self.submit[0]) // WEEK, least)
-        return WEEK * int(random.integers(least, min(known, least + WEEKS - 1) + 1))
+    def _back(self, begin: int, end: int, random: np.random.Generator) -> int:
+        """Return how much older the piece of history is, s: at least so much that it is over.
+
+        Whole weeks, so that it is of the same day of the week; days where less than ``WEEKS`` are known, as
+        one or two pieces would stand for all that may come.
+        """
+        age = begin - int(self.submit[0])
+        step = WEEK if age >= WEEKS * WEEK else DAY
+        least = -(-(end - self.over) // step)
+        known = max(age // step, least)
+        return step * int(random.integers(least, min(known, least + WEEKS * (WEEK // step) - 1) + 1))
 
 
 def drawn_from(history: History, at: int) -> History:

@@ -16,7 +16,8 @@ from scheduler_sim.prediction.arrivals import WEEK, WEEKS, drawn_from
 from scheduler_sim.prediction.draws import LATER, Case, Piece, carry_out, case_of
 from scheduler_sim.prediction.history import FEWEST, History
 from scheduler_sim.prediction.past import Used, with_past
-from scheduler_sim.prediction.run_times import run_times_of
+from scheduler_sim.prediction.past_ranks import past_ranks
+from scheduler_sim.prediction.run_times import EVEN, kinds_of, run_times_of
 from scheduler_sim.prediction.state import State
 from scheduler_sim.prediction.workers import Mapped, here
 from scheduler_sim.simulation import Simulation
@@ -114,7 +115,8 @@ def predict(
     ------
     InputError where too few jobs had ended, and for a job that runs but has no room on the system.
     """
-    cases = [_with_horizon(_case(system, policy, state, history, seed, used)) for state in states]
+    ranks = past_ranks(history, min(state.at for state in states)) if len(history.run) else EVEN
+    cases = [_with_horizon(_case(system, policy, state, history, seed, used, ranks)) for state in states]
     pieces = [
         Piece(case, first, min(first + PIECE, draws))
         for case in range(len(cases))
@@ -137,18 +139,25 @@ def simulation_by_limits(
     system: System, policy: Policy, state: State, history: History, used: Used | None = None
 ) -> Simulation:
     """Return the simulation in which all run to their limits: all draws need the engine that it needs."""
-    return _case(system, policy, state, history, 0, used).simulation_by_limits()
+    return _case(system, policy, state, history, 0, used, EVEN).simulation_by_limits()
 
 
 def _case(
-    system: System, policy: Policy, state: State, history: History, seed: int, used: Used | None
+    system: System,
+    policy: Policy,
+    state: State,
+    history: History,
+    seed: int,
+    used: Used | None,
+    ranks: Floats,
 ) -> Case:
     """Put together what draws need, so far without a horizon."""
     if len(history.submit) < FEWEST:
         raise InputError(
             f"the history: found {len(history.submit)} jobs that had ended by then; allowed: {FEWEST} or more"
         )
-    run_times, recent = run_times_of(state, history), drawn_from(history, state.at)
+    run_times = run_times_of(state, history, kinds_of(state, history), ranks)
+    recent = drawn_from(history, state.at)
     going_on = with_past(policy, system, state, history, used)
     return case_of(system, going_on, state, recent, run_times, seed)
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import ndtr
@@ -21,8 +22,14 @@ n is the number of jobs of the narrowest kind, and of a wider one that of the na
 jobs of one campaign say little of the next one.
 """
 
-OF_KIND, OF_ALL = 0.5, 0.05
-"""Correlation of the run times of jobs of one kind, and part of it that all jobs of a draw have."""
+OF_KIND, OF_USER, OF_ALL = 0.5, 0.2, 0.05
+"""Correlation of the run times of jobs of one kind, of a user's jobs of two kinds, and of two users' jobs."""
+
+EVEN: Floats = np.array([0.0, 1.0])
+"""Ranks of run times where what is believed is right."""
+
+SPAN = 1 << 41
+"""More than any run time, s."""
 
 
 @dataclass(frozen=True)
@@ -37,8 +44,9 @@ class RunTimes:
     below : float64, as many: the number of such a distribution, and the share of it up to the value
     last : int64[rows, kinds], where each ends
     count : int64[rows, kinds], how many jobs that ended make the narrowest, how many narrowest kinds a wider
-    kind : int64[rows], number of the narrowest kind a job is of
+    kind, user : int64[rows], numbers of the narrowest kind a job is of, and of whose it is
     least, most : int64[rows], it has not ended yet; its limit, s
+    ranks : float64, ascending: how run times lay in such distributions before; draws lie in them alike
     """
 
     values: Ints
@@ -46,31 +54,75 @@ class RunTimes:
     last: Ints
     count: Ints
     kind: Ints
+    user: Ints
     least: Ints
     most: Ints
+    ranks: Floats = field(default_factory=lambda: EVEN)
 
     def draw(self, random: np.random.Generator) -> Ints:
         """Return a run time for each job, int64[rows], s."""
         rows, kinds = self.count.shape
-        groups = int(self.kind.max(initial=-1)) + 1
+        groups, users = (int(number.max(initial=-1)) + 1 for number in (self.kind, self.user))
         of_all, of_kind = random.standard_normal(), random.standard_normal(groups)
-        own = random.standard_normal(rows)
+        of_user, own = random.standard_normal(users), random.standard_normal(rows)
         doubt = random.random((groups, kinds))[self.kind]
         level = ndtr(
             np.sqrt(OF_ALL) * of_all
-            + np.sqrt(OF_KIND - OF_ALL) * of_kind[self.kind]
+            + np.sqrt(OF_USER - OF_ALL) * of_user[self.user]
+            + np.sqrt(OF_KIND - OF_USER) * of_kind[self.kind]
             + np.sqrt(1 - OF_KIND) * own
         )
-        believed = doubt < self.count / (self.count + DOUBT)
-        believed[:, -2] |= self.count[:, -2] > 0
-        believed[:, -1] = True
-        chosen, row = believed.argmax(axis=1), np.arange(rows)
-        place = np.searchsorted(self.below, row * kinds + chosen + level)
+        rank = np.interp(level, np.linspace(0, 1, len(self.ranks)), self.ranks)
+        chosen, row = (doubt < self.belief).argmax(axis=1), np.arange(rows)
+        place = np.searchsorted(self.below, row * kinds + chosen + rank)
         drawn: Ints = np.clip(self.values[np.minimum(place, self.last[row, chosen])], self.least, self.most)
         return drawn
 
+    @property
+    def belief(self) -> Floats:
+        """The probability that a kind is believed if the narrower ones are not, float64[rows, kinds]."""
+        belief = self.count / (self.count + DOUBT)
+        belief[:, -2] = np.where(self.count[:, -2] > 0, 1.0, 0.0)
+        belief[:, -1] = 1.0
+        return belief
 
-def run_times_of(state: State, history: History) -> RunTimes:
+    def shares(self, took: Ints) -> tuple[Floats, Floats]:
+        """Return the probability of a run time less than some, and of one up to it, float64[rows] both.
+
+        Of all kinds of a job, each as far as it is believed.
+
+        Parameters
+        ----------
+        took : int64[rows], a run time for each job, s
+        """
+        rows, kinds = self.count.shape
+        belief, number = self.belief, np.arange(rows * kinds)
+        weight = belief * np.cumprod(np.column_stack((np.ones(rows), 1 - belief[:, :-1])), axis=1)
+        first = np.append(0, self.last.ravel()[:-1] + 1)
+        of = np.repeat(number, self.last.ravel() + 1 - first)
+        ascending, wanted = of * SPAN + self.values, number * SPAN + np.repeat(took, kinds)
+        below, up_to = (
+            np.where(place > first, self.below[place - 1] - number, 0.0).reshape(rows, kinds)
+            for place in (np.searchsorted(ascending, wanted, side=side) for side in ("left", "right"))
+        )
+        return (weight * below).sum(axis=1), (weight * up_to).sum(axis=1)
+
+
+class Kinds(NamedTuple):
+    """Which jobs are alike: numbers of kinds, the narrowest kind first.
+
+    Attributes
+    ----------
+    history, state : int64[rows] each, of the history's and of the state's jobs
+    user : int64[rows], whose each of the state's jobs is
+    """
+
+    history: list[Ints]
+    state: list[Ints]
+    user: Ints
+
+
+def run_times_of(state: State, history: History, kinds: Kinds, ranks: Floats = EVEN) -> RunTimes:
     """Return what the jobs of a state may take, by what jobs like them took.
 
     Of those that run, only what took longer than they have run by now counts. Those that run count for
@@ -81,14 +133,14 @@ def run_times_of(state: State, history: History) -> RunTimes:
     ran = np.append(history.run, elapsed[runs])
     of = np.append(history.limit, state.limit[runs])
     ended = np.arange(len(ran)) < len(history.run)
-    kinds = kinds_of(state, history)
-    values, below = [], []
-    last, count = (np.zeros((len(elapsed), len(kinds) + 1), dtype=np.int64) for _ in range(2))
-    narrowest = np.append(kinds[0][0], kinds[0][1][runs])
-    members = [_members(np.append(old, new[runs]), np.unique(new), start) for old, new in kinds]
+    values, below, deep = [], [], len(kinds.state)
+    last, count = (np.zeros((len(elapsed), deep + 1), dtype=np.int64) for _ in range(2))
+    narrowest = np.append(kinds.history[0], kinds.state[0][runs])
+    pairs, latest = zip(kinds.history, kinds.state, strict=True), np.argsort(start, kind="stable")
+    members = [_members(np.append(old, new[runs]), np.unique(new), latest) for old, new in pairs]
     place = 0
     for row, limit in enumerate(state.limit.tolist()):
-        for number, (_, new) in enumerate(kinds):
+        for number, new in enumerate(kinds.state):
             like = members[number][int(new[row])]
             took = np.where(of[like] > 0, np.ceil(ran[like] / np.maximum(of[like], 1) * limit), ran[like])
             value, mass = _distribution(np.minimum(took, limit), ended[like], limit)
@@ -97,11 +149,11 @@ def run_times_of(state: State, history: History) -> RunTimes:
             possible = value > elapsed[row]
             value, mass = value[possible], mass[possible]
             values.append(value)
-            below.append(row * (len(kinds) + 1) + number + np.cumsum(mass) / max(mass.sum(), TINY))
+            below.append(row * (deep + 1) + number + np.cumsum(mass) / max(mass.sum(), TINY))
             place += len(value)
             last[row, number] = place - 1
         values.append(np.array([limit]))
-        below.append(np.array([row * (len(kinds) + 1) + len(kinds) + 1.0]))
+        below.append(np.array([row * (deep + 1) + deep + 1.0]))
         last[row, -1] = place
         place += 1
     least = np.maximum(elapsed + 1, 0)
@@ -110,9 +162,11 @@ def run_times_of(state: State, history: History) -> RunTimes:
         below=np.concatenate(below) if below else np.zeros(0),
         last=last,
         count=count,
-        kind=np.unique(kinds[0][1], return_inverse=True)[1],
+        kind=np.unique(kinds.state[0], return_inverse=True)[1],
+        user=np.unique(kinds.user, return_inverse=True)[1],
         least=least,
         most=np.maximum(state.limit, least),
+        ranks=ranks,
     )
 
 
@@ -136,15 +190,16 @@ def _distribution(took: Floats, ended: Bools, limit: int) -> tuple[Ints, Floats]
     return value[some], mass[some]
 
 
-def _members(kind: Ints, wanted: Ints, start: Ints) -> dict[int, Ints]:
-    """Return the rows of each kind that is wanted, those that started last."""
-    order = np.lexsort((start, kind))
-    begin, end = (np.searchsorted(kind[order], wanted, side=side) for side in ("left", "right"))
-    return {int(one): order[a:b][-RECENT:] for one, a, b in zip(wanted, begin, end, strict=True)}
+def _members(kind: Ints, wanted: Ints, latest: Ints) -> dict[int, Ints]:
+    """Return the rows of each kind that is wanted, those that started last; ``latest`` : rows, by start."""
+    rows = latest[np.isin(kind[latest], wanted)]
+    rows = rows[np.argsort(kind[rows], kind="stable")]
+    begin, end = (np.searchsorted(kind[rows], wanted, side=side) for side in ("left", "right"))
+    return {int(one): rows[a:b][-RECENT:] for one, a, b in zip(wanted, begin, end, strict=True)}
 
 
-def kinds_of(state: State, history: History) -> list[tuple[Ints, Ints]]:
-    """Return numbers of kinds, of the history's and of the state's jobs; the narrowest first.
+def kinds_of(state: State, history: History) -> Kinds:
+    """Return which jobs of the history and of the state are alike.
 
     Of one user: by application (or name), limit and nodes; by limit and nodes; by limit; all. Of all users:
     by application, limit and nodes; by nodes and limit; by about such a size and limit; by about such a
@@ -162,8 +217,9 @@ def kinds_of(state: State, history: History) -> list[tuple[Ints, Ints]]:
         asked += [(users, limit, nodes), (users, limit), (users,)]
     asked += [(what, limit, nodes)] if _tells(what) else []
     asked += [(limit, nodes), (size, length), (length,), (np.zeros_like(nodes),)]
-    split = len(history.limit)
-    return [(codes[:split], codes[split:]) for codes in (alike(columns)[0] for columns in asked)]
+    split, codes = len(history.limit), [alike(columns)[0] for columns in asked]
+    old, new = [some[:split] for some in codes], [some[split:] for some in codes]
+    return Kinds(old, new, users[split:] if _tells(users) else new[0])
 
 
 def _texts(state: State, history: History, name: str) -> Ints:

@@ -19,7 +19,7 @@ from scheduler_sim.workload.fields import FIELDS
 from scheduler_sim.workload.squeue import Queue
 from scheduler_sim.workload.table import Workload
 
-NO_LIMIT = 1 << 40
+NO_LIMIT = 1 << 32
 """A run time (s) that stands where none is known: what has it for its limit has none."""
 
 

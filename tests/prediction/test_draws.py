@@ -40,6 +40,18 @@ def state(start, limit, *, nodes, at, users=None, submit=None):
     return State(jobs, tuple(map(str, range(rows))), np.array(start), np.array(limit), at, None)
 
 
+def believed(found, past, **more):
+    """Return what the jobs of a state may take."""
+    return run_times_of(found, past, kinds_of(found, past), **more)
+
+
+def alike_in(past, found):
+    """Return the history's jobs of each kind that the state's first job is of."""
+    kinds = kinds_of(found, past)
+    pairs = zip(kinds.history, kinds.state, strict=True)
+    return [np.flatnonzero(old == new[0]).tolist() for old, new in pairs]
+
+
 @st.composite
 def traces(draw):
     """Return jobs on 8 nodes, and an instant among them."""
@@ -65,7 +77,7 @@ def test_with_the_true_run_times_and_arrivals_a_draw_is_the_run_itself(policy, d
     )
     if not len(later) or not len(rows):
         return
-    case = case_of(system, policy, found, to_come, run_times_of(found, to_come), 0).until(at + 10**6)
+    case = case_of(system, policy, found, to_come, believed(found, to_come), 0).until(at + 10**6)
     starts = case.simulated(truth.jobs["run_time"][rows], np.arange(len(later)), truth.submit[later], None)
     assert starts.tolist() == truth.start[rows].tolist()
 
@@ -86,7 +98,7 @@ def test_what_runs_takes_longer_than_it_has_run_and_not_longer_than_its_limit():
     """Half of her jobs take a tenth of the limit, half nine tenths: after two tenths only these are left."""
     past = history([100, 900] * 300, [1000] * 600)
     found = state([0, -1], [1000, 1000], nodes=[1, 1], at=200)
-    drawn = run_times_of(found, past)
+    drawn = believed(found, past)
     random = np.random.default_rng(1)
     run = np.array([drawn.draw(random) for _ in range(400)])
     assert set(run[:, 0]) == {900}
@@ -96,34 +108,59 @@ def test_what_runs_takes_longer_than_it_has_run_and_not_longer_than_its_limit():
 
 def test_a_job_past_its_limit_is_about_to_end():
     found = state([0], [100], nodes=[1], at=150)
-    drawn = run_times_of(found, history([50, 60], [100, 100])).draw(np.random.default_rng(1))
+    drawn = believed(found, history([50, 60], [100, 100])).draw(np.random.default_rng(1))
     assert drawn.tolist() == [151]
 
 
 def test_jobs_of_one_kind_take_alike_in_a_draw():
     past = history(list(range(1, 201)), [1000] * 200)
     found = state([-1] * 2, [1000] * 2, nodes=[1, 1], at=0)
-    drawn, random = run_times_of(found, past), np.random.default_rng(2)
+    drawn, random = believed(found, past), np.random.default_rng(2)
     pairs = np.array([drawn.draw(random) for _ in range(500)])
     assert 0.3 < np.corrcoef(pairs.T)[0, 1] < 0.7
+
+
+def test_jobs_of_one_user_take_a_little_alike():
+    past = history(list(range(1, 201)) * 2, [1000] * 400, users=["ann"] * 200 + ["bob"] * 200)
+    found = state([-1] * 3, [1000, 1000, 999], nodes=[1, 2, 1], at=0, users=["ann", "ann", "bob"])
+    drawn, random = believed(found, past), np.random.default_rng(2)
+    trios = np.array([drawn.draw(random) for _ in range(4000)])
+    assert len(set(drawn.kind.tolist())) == 3
+    of_user, of_others = np.corrcoef(trios.T)[0, 1:]
+    assert 0.12 < of_user < 0.28
+    assert -0.05 < of_others < 0.12
+
+
+def test_how_likely_a_run_time_is_by_all_kinds_of_a_job():
+    """Four of its size and limit take 100 to 400 s: 4 / 9 believe them, and of the others a sixth again, as
+    one about such a size and limit; all five count for the rest."""
+    past = history([100, 200, 300, 400, 1000], [1000] * 5, nodes=[1, 1, 1, 1, 2])
+    drawn = believed(state([-1] * 2, [1000] * 2, nodes=[1, 1], at=10**6), past)
+    below, up_to = drawn.shares(np.array([200, 1000]))
+    four = 4 / 9 + 5 / 9 / 6
+    assert below == pytest.approx([four * 0.25 + (1 - four) * 0.2, four + (1 - four) * 0.8])
+    assert up_to == pytest.approx([four * 0.5 + (1 - four) * 0.4, 1])
+
+
+def test_draws_lie_where_run_times_lay_before():
+    past = history(list(range(1, 1001)), [1000] * 1000)
+    found, random = state([-1], [1000], nodes=[1], at=10**7), np.random.default_rng(4)
+    ranks = np.array([0.5, 0.75, 1.0])
+    drawn = [believed(found, past, ranks=ranks).draw(random)[0] for _ in range(200)]
+    assert 890 < np.min(drawn) < 920  # of the last 200, 801 to 1000
+    assert np.median(drawn) == pytest.approx(950, abs=10)
 
 
 def test_kinds_go_from_the_narrowest_to_all():
     past = history([9, 9, 9], [60, 60, 120], users=["ann", "bob", "ann"], nodes=[1, 1, 4])
     found = state([-1], [60], nodes=[1], at=0, users=["ann"])
-    like = [
-        np.flatnonzero(of_history == of_state[0]).tolist() for of_history, of_state in kinds_of(found, past)
-    ]
-    assert like == [[0], [0], [0, 2], [0, 1], [0, 1], [0, 1], [0, 1, 2]]
+    assert alike_in(past, found) == [[0], [0], [0, 2], [0, 1], [0, 1], [0, 1], [0, 1, 2]]
 
 
 def test_without_users_kinds_are_by_size_and_limit():
     past = history([9, 9], [60, 60], nodes=[1, 2])
     found = state([-1], [60], nodes=[2], at=0)
-    like = [
-        np.flatnonzero(of_history == of_state[0]).tolist() for of_history, of_state in kinds_of(found, past)
-    ]
-    assert like == [[1], [1], [0, 1], [0, 1]]
+    assert alike_in(past, found) == [[1], [1], [0, 1], [0, 1]]
 
 
 def test_later_arrivals_are_some_whole_weeks_older_and_over():
@@ -137,6 +174,16 @@ def test_later_arrivals_are_some_whole_weeks_older_and_over():
         assert (submit[rows] < at).all()
         assert times.tolist() == sorted(times.tolist())
     assert len(set((times - submit[rows]).tolist())) > 3
+
+
+def test_of_a_short_history_any_day_may_come_again():
+    submit = np.arange(0, 3 * DAY, HOUR)
+    at, random = 3 * DAY, np.random.default_rng(3)  # the last of its 24 hours is not known yet
+    back = set()
+    for _ in range(30):
+        rows, times = Arrivals(submit, at, at + DAY).draw(random)
+        back |= set((times - submit[rows]).tolist())
+    assert back == {2 * DAY, 3 * DAY}
 
 
 def test_a_history_that_ended_long_before_is_taken_from_where_it_is_known():

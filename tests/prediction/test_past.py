@@ -13,7 +13,7 @@ from scheduler_sim.prediction.draws import case_of
 from scheduler_sim.prediction.history import History
 from scheduler_sim.prediction.past import last_reset, processors_of, used_before, with_past
 from scheduler_sim.prediction.predict import predict
-from scheduler_sim.prediction.run_times import run_times_of
+from scheduler_sim.prediction.run_times import kinds_of, run_times_of
 from scheduler_sim.prediction.state import State, out_of_service
 from scheduler_sim.streams import stream
 from scheduler_sim.system.node_events import NodeEvent
@@ -172,7 +172,8 @@ def test_with_the_true_run_times_and_arrivals_most_jobs_start_as_they_did():
         )
         for known, found in as_before.items():
             going_on = with_past(policy, system, state, history, None if known else {("", "x"): 0.0})
-            case = case_of(system, going_on, state, to_come, run_times_of(state, history), 0)
+            run_times = run_times_of(state, history, kinds_of(state, history))
+            case = case_of(system, going_on, state, to_come, run_times, 0)
             drawn = case.simulated(
                 truth.jobs["run_time"][rows], np.arange(len(later)), truth.submit[later], None
             )

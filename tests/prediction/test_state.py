@@ -171,6 +171,14 @@ def test_what_is_asked_for_is_checked(text, told):
         read_asked(text)
 
 
+def test_the_limits_of_a_long_history_are_known():
+    """A million jobs of 32 nodes: all their limits together once were more than the clock can hold."""
+    jobs = Workload.from_columns(
+        nodes=[8_000_000] * 4, submit_time=range(4), run_time=[60] * 4, time_limit=[60] * 4
+    )
+    assert limits(jobs, System.homogeneous(8_000_000)).tolist() == [60] * 4
+
+
 def test_sizes_and_limits_are_crossed():
     found = read_asked("nodes=2,4 time=60,2:00:00 partition=gpu")
     assert [(one.nodes, one.limit) for one in found] == [(2, 3600), (2, 7200), (4, 3600), (4, 7200)]
