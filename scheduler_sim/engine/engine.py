@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from scheduler_sim.engine.rules.own_scheduler.asking import AskingCore
     from scheduler_sim.engine.rules.placement_ranks import RanksCore
     from scheduler_sim.engine.rules.power_saving.state import PowerSavingCore
+    from scheduler_sim.engine.rules.second_order import SecondOrderCore
     from scheduler_sim.engine.rules.shared_nodes.by_leaf import LeavesCore
     from scheduler_sim.engine.rules.shared_nodes.plan import NodePlanCore
     from scheduler_sim.engine.rules.shared_nodes.shadow import ShadowCore
@@ -66,6 +67,7 @@ if TYPE_CHECKING:
 
     class FullCore(
         SlurmsCore,
+        SecondOrderCore,
         AskingCore,
         VetoesCore,
         RanksCore,
@@ -149,6 +151,8 @@ RULES = (
          "slurm.resource_limits.state.blank_resource_limits", lambda need: {"more_events": 1}),
     Rule("node_weights", ("slurm.resource_limits.weights", "slurm.resource_limits.shared_weights"),
          "slurm.resource_limits.weights.blank_node_weights"),
+    Rule("single_events", ("single_events",), "single_events.blank_single_events"),
+    Rule("second_order", ("second_order",), "second_order.blank_second_order"),
     Rule("own_scheduler", ("own_scheduler.state",), "own_scheduler.state.blank_own_scheduler"),
     Rule("checkpoints", ("checkpoints",), "checkpoints.blank_checkpoints"),
     Rule("vetoes", ("vetoes",), "vetoes.blank_vetoes", lambda need: {"more_events": 1}),

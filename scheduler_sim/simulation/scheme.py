@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from scheduler_sim.arrays import Floats
 from scheduler_sim.engine.core import loop, orders, state
 from scheduler_sim.engine.core.scheme import Scheme as Pass
-from scheduler_sim.engine.engine import FullCore
+from scheduler_sim.engine.engine import FullCore, has
 from scheduler_sim.errors import ConfigError
 from scheduler_sim.policy import order
 from scheduler_sim.policy.policy import Policy
@@ -81,7 +81,6 @@ class Scheme:
         policy, rules = self.policy, core.rules
         rules.depth = policy.reservation_depth
         rules.strategy = STRATEGIES.get(str(policy.placement), state.LEAST_COST)
-        rules.one_event = policy.passes == "event"
         rules.extra = policy.extra_rule
         rules.static_shadow = policy.shadow == "static"
         rules.by_run = policy.candidate_time == "run"
@@ -91,9 +90,9 @@ class Scheme:
         rules.first_fit = policy.backfill == "first_fit"
         rules.named = self.asked[SHARED]
         rules.overrun = policy.overrun_s
-        return core._replace(
-            orders=core.orders._replace(fill=self.order.fill, fill_second=self.second_order.fill)
-        )
+        if has(core, "second_order"):
+            core = core._replace(second_order=core.second_order._replace(fill=self.second_order.fill))
+        return core._replace(orders=core.orders._replace(fill=self.order.fill))
 
 
 def scheme_of(

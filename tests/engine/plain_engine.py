@@ -42,8 +42,8 @@ ENGINE = plain("engine", *(f"core.{name}" for name in NAMES))
 slot = ENGINE.state
 
 
-def core(rows: int = 1, nodes: int = 8, releases: int = 8, profile: int = 8):
-    """An empty core of one module and one shared resource; every row is its own placement."""
+def core(rows: int = 1, nodes: int = 8, releases: int = 8, profile: int = 8, **needs):
+    """An empty core of one module and one shared resource, and of some rules; a row is its own placement."""
     made = ENGINE.engine.blank(
         ENGINE.engine.Sizes(
             rows=rows,
@@ -56,7 +56,7 @@ def core(rows: int = 1, nodes: int = 8, releases: int = 8, profile: int = 8):
             profile=profile,
             timeline=64,
         ),
-        {},
+        needs,
         "easy",
     )
     made.jobs["first"] = range(rows)

@@ -49,10 +49,10 @@ LONG = pytest.mark.long
 @pytest.mark.parametrize(
     ("policy", "most", "rules"),
     [
-        ("easy", 89, ()),
-        pytest.param("fcfs", 88, (), marks=LONG),
-        pytest.param("conservative", 120, (), marks=LONG),
-        pytest.param("slurm", 394, ("slurm.", "holds."), marks=LONG),
+        ("easy", 80, ()),
+        pytest.param("fcfs", 76, (), marks=LONG),
+        pytest.param("conservative", 111, (), marks=LONG),
+        pytest.param("slurm", 366, ("slurm.", "holds."), marks=LONG),
     ],
 )
 def test_what_is_compiled(tmp_path, policy, most, rules):

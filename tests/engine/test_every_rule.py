@@ -87,6 +87,8 @@ OF_SITES = {
 }
 """Of a site's rules: see tests/slurm and tests/outages."""
 NOWHERE = {
+    "single_events",
+    "second_order",
     "own_scheduler",
     "vetoes",
     "placement_ranks",

@@ -21,8 +21,8 @@ keys = st.lists(
 moves = st.lists(st.tuples(st.sampled_from(["in", "in", "out", "start", "new"]), st.integers(0, ROWS - 1)))
 
 
-def queue_core(drawn):
-    made = core(ROWS)
+def queue_core(drawn, **needs):
+    made = core(ROWS, **needs)
     for row, (tier, key, submit) in enumerate(drawn):
         made.ranks[row].tier, made.ranks[row].key, made.jobs[row].submit = tier, key, submit
     return made
@@ -120,7 +120,7 @@ def test_orders_that_move_sort_the_queue_anew(drawn, later, now):
 @examples(60)
 @given(keys, st.lists(st.integers(-5, 5), min_size=ROWS, max_size=ROWS))
 def test_candidates_have_an_order_of_their_own(drawn, second):
-    made = queue_core(drawn)
+    made = queue_core(drawn, second_order=True)
     made.ranks["second_key"] = second
     made.queue.candidates[:ROWS] = range(ROWS)
     queue.sort_candidates(made, ROWS)

@@ -170,6 +170,8 @@ WORLDS: dict[str, Callable[[], Simulation]] = {
     "operated slurm": lambda: ruled("slurm"),
     "first fit": lambda: on(WHOLE, {"backfill": "first_fit", "order": "unicef"}),
     "two reservations": lambda: on(WHOLE, easy(depth=2, order="f1")),
+    "two orders": lambda: on(WHOLE, easy(order="f1", backfill_order="sjf")),
+    "single events": lambda: on(WHOLE, easy(passes="event", backfill_order="wfp3")),
     "own order": lambda: on(WHOLE, easy(order=with_slack)),
     "veto": lambda: on(WHOLE, easy(may_start=in_turns)),
     "rank": lambda: on(WHOLE, {"backfill": "conservative", "placement": by_size}),

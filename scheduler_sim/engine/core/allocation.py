@@ -65,7 +65,7 @@ def blank_core(sizes: Sizes, scheme: str) -> dict[str, Any]:
         "demand": np.zeros((sizes.placements, sizes.pools - sizes.modules), dtype=np.int64),
         "pools": pool,
         "queue": _blank_queue(sizes.rows),
-        "orders": Orders(np.zeros((sizes.columns, sizes.rows)), np.zeros(sizes.rows + 1), nothing, nothing),
+        "orders": Orders(np.zeros((sizes.columns, sizes.rows)), np.zeros(sizes.rows + 1), nothing),
         "heap": room(End, sizes.releases + 1 + sizes.more_events),
         "releases": rows(Release, pools, sizes.releases) if sizes.plans or scheme not in PLANLESS else ABSENT,
         "profile": room(Step, pools, sizes.profile),

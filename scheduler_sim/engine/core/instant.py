@@ -84,15 +84,12 @@ def close_step(core: Core) -> None:
     core.clock.dirty = core.clock.early = core.clock.lost = 0
 
 
-@part
+@question
 def take_events(core: Core) -> None:
-    """What happens at this instant, in the order of rule 1; or one event of it, in that dialect."""
+    """What happens at this instant, in the order of rule 1."""
     instant_opens(core)
-    if core.rules.one_event:
-        _one_event(core)
-    else:
-        end_due(core)
-        submit_due(core)
+    end_due(core)
+    submit_due(core)
 
 
 @part
@@ -112,8 +109,8 @@ def come_due(core: Core) -> None:
 @part
 def submit_due(core: Core) -> None:
     """Submissions, and jobs whose dependencies are satisfied."""
-    while _submission_due(core):
-        _submit_next(core)
+    while submission_due(core):
+        submit_next(core)
     untie_ready(core)
 
 
@@ -126,40 +123,16 @@ def untie_ready(core: Core) -> None:
     core.queue.at.released = 0
 
 
-@part
-def _one_event(core: Core) -> None:
-    """The dialect with a pass after every single event; what comes by time alone is none."""
-    come_due(core)
-    if next_end(core) == core.clock.now:
-        happen(core, pop_end(core))
-    elif _submission_due(core):
-        _submit_next(core)
-    else:
-        _untie_next(core)
-
-
-@part
-def _untie_next(core: Core) -> None:
-    """The first in trace order of those whose dependencies are satisfied waits from now on."""
-    dependencies_updated(core)
-    released = core.queue.released
-    if core.queue.at.released > 0:
-        core.queue.at.released -= 1
-        last = core.queue.at.released
-        for i in range(last):
-            if released[i] < released[last]:
-                released[i], released[last] = released[last], released[i]
-        untie(core, released[last])
-
-
 @inlined
-def _submission_due(core: Core) -> bool:
+def submission_due(core: Core) -> bool:
+    """Whether a job is to be submitted now."""
     seen = core.queue.at.seen
     return seen < core.clock.jobs and core.jobs[core.queue.arrivals[seen]].submit <= core.clock.now
 
 
 @inlined
-def _submit_next(core: Core) -> None:
+def submit_next(core: Core) -> None:
+    """The next submission, in the order of submission."""
     row = core.queue.arrivals[core.queue.at.seen]
     core.queue.at.seen += 1
     submit(core, row)

@@ -7,7 +7,7 @@ changes little, so the sort is one that is quick on what is nearly sorted.
 
 from __future__ import annotations
 
-from scheduler_sim.engine.core.hooks import question
+from scheduler_sim.engine.core.hooks import event, question
 from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.core.records import Ints
 from scheduler_sim.engine.core.state import WAITING, Core
@@ -116,7 +116,7 @@ def newcomers_come_last(core: Core) -> bool:
 @part
 def sort_newcomers(core: Core) -> None:
     """Bring this step's newcomers into queue order."""
-    _sort(core, core.queue.newcomers, 0, core.queue.at.new)
+    sort_rows(core, core.queue.newcomers, 0, core.queue.at.new)
 
 
 @part
@@ -130,35 +130,18 @@ def refresh(core: Core) -> None:
     core.orders.fill(core.clock.now - core.clock.origin, rows, core.orders.columns, core.orders.keys)
     for i in range(size):
         core.ranks[rows[i]].key = core.orders.keys[i]
-    _sort(core, core.queue.waiting, head, head + size)
+    sort_rows(core, core.queue.waiting, head, head + size)
 
 
 @part
 def sort_queue(core: Core) -> None:
     """Bring the jobs that wait into order again: their keys have changed."""
-    _sort(core, core.queue.waiting, core.queue.at.head, core.queue.at.tail)
+    sort_rows(core, core.queue.waiting, core.queue.at.head, core.queue.at.tail)
 
 
-@part
+@event
 def sort_candidates(core: Core, size: int) -> None:
-    """Bring the candidates into the backfill order, by swapping its keys in for a moment."""
-    if core.rules.two_orders == 2:
-        rows = core.queue.candidates[:size]
-        core.orders.fill_second(
-            core.clock.now - core.clock.origin, rows, core.orders.columns, core.orders.keys
-        )
-        for i in range(size):
-            core.ranks[rows[i]].second_key = core.orders.keys[i]
-    _swap_keys(core, size)
-    _sort(core, core.queue.candidates, 0, size)
-    _swap_keys(core, size)
-
-
-@part
-def _swap_keys(core: Core, size: int) -> None:
-    for i in range(size):
-        it = core.ranks[core.queue.candidates[i]]
-        it.key, it.second_key = it.second_key, it.key
+    """So many candidates come into an order of their own."""
 
 
 @part
@@ -174,8 +157,8 @@ def _place_of(core: Core, row: int, low: int, high: int) -> int:
 
 
 @part
-def _sort(core: Core, rows: Ints, low: int, high: int) -> None:
-    """Insertion sort while little moves, else heap sort."""
+def sort_rows(core: Core, rows: Ints, low: int, high: int) -> None:
+    """Bring jobs into queue order: insertion sort while little moves, else heap sort."""
     patience = 32 * (high - low) + 64
     for i in range(low + 1, high):
         row = rows[i]

@@ -23,17 +23,17 @@ def add_release(core: Core, pool: int, time: int, row: int, nodes: int) -> None:
     if tail == len(plan):  # half of the way back at once: one step each time would move all of it each time
         by = (head + 1) // 2
         for i in range(head, tail):
-            _copy(plan, i, i - by)
+            plan[i - by] = plan[i]
         head, tail, place = head - by, tail - by, place - by
         core.pools[pool].release_head, core.pools[pool].release_tail = head, tail
     if head > 0 and place - head < tail - place:
         for i in range(head, place):
-            _copy(plan, i, i - 1)
+            plan[i - 1] = plan[i]
         place -= 1
         core.pools[pool].release_head = head - 1
     else:
         for i in range(tail, place, -1):
-            _copy(plan, i - 1, i)
+            plan[i] = plan[i - 1]
         core.pools[pool].release_tail = tail + 1
     plan[place].time, plan[place].row, plan[place].nodes = time, row, nodes
 
@@ -48,11 +48,11 @@ def drop_release(core: Core, pool: int, time: int, row: int) -> None:
         place += 1
     if place - head < tail - 1 - place:
         for i in range(place, head, -1):
-            _copy(plan, i - 1, i)
+            plan[i] = plan[i - 1]
         core.pools[pool].release_head = head + 1
     else:
         for i in range(place, tail - 1):
-            _copy(plan, i + 1, i)
+            plan[i] = plan[i + 1]
         core.pools[pool].release_tail = tail - 1
 
 
@@ -75,13 +75,6 @@ def overran(core: Core) -> bool:
 def ends_now(core: Core, row: int) -> bool:
     """Whether ``row`` runs and ends at this very instant (an announced return of nodes does not)."""
     return row >= 0 and core.jobs[row].end == core.clock.now
-
-
-@inlined
-def _copy(plan: Table[Release], source: int, target: int) -> None:
-    plan[target].time = plan[source].time
-    plan[target].row = plan[source].row
-    plan[target].nodes = plan[source].nodes
 
 
 @inlined

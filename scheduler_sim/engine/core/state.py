@@ -68,7 +68,6 @@ class Rules:
 
     depth: int  # reservations a module: 0 fcfs, 1 easy, k, ALL conservative
     strategy: int  # how a placement is chosen
-    one_event: int  # 1 = a pass after every single event
     extra: int  # 1 = candidates may outlast the shadow time on the extra nodes
     static_shadow: int  # 1 = the shadow time of a front is computed once
     by_run: int  # 1 = candidates are judged by their run time
@@ -177,8 +176,7 @@ class Orders(NamedTuple):
 
     columns: Floats  # [c, n] what a priority function that depends on time may read
     keys: Floats  # [n]
-    fill: Filler  # writes the keys of the order ...
-    fill_second: Filler  # ... and of the order of candidates
+    fill: Filler  # writes the keys
 
 
 class End:

@@ -33,6 +33,8 @@ RULES = {
     "coscheduling": "coscheduling.Coscheduling",
     "calls": "calls.Calls",
     "holds": "holds.Holds",
+    "single_events": "dialects.SingleEvents",
+    "second_order": "dialects.SecondOrder",
     "own_scheduler": "own_scheduler.OwnScheduler",
     "vetoes": "vetoes.Vetoes",
     "placement_ranks": "placement_ranks.PlacementRanks",
@@ -48,8 +50,8 @@ RULES = {
 
 
 OF_OTHERS = (
-    *("holes", "suspending", "leaves", "own_scheduler", "vetoes", "placement_ranks"),
-    *("power_saving",),
+    *("holes", "suspending", "leaves", "single_events", "second_order", "own_scheduler", "vetoes"),
+    *("placement_ranks", "power_saving"),
 )
 OF_SLURM = (
     *("slurm", "gang", "preemption", "slurm_power_saving", "power_budget", "outages", "topology"),
