@@ -52,8 +52,8 @@ class Arrivals:
         Whole weeks, so that it is of the same day of the week; days where less than ``WEEKS`` are known, as
         one or two pieces would stand for all that may come.
         """
-        age = begin - int(self.submit[0])
-        step = WEEK if age >= WEEKS * WEEK else DAY
+        first = int(self.submit[0])
+        step, age = WEEK if self.over - first >= WEEKS * WEEK else DAY, begin - first
         least = -(-(end - self.over) // step)
         known = max(age // step, least)
         return step * int(random.integers(least, min(known, least + WEEKS * (WEEK // step) - 1) + 1))

@@ -13,7 +13,7 @@ from scheduler_sim.prediction.history import History
 from scheduler_sim.prediction.state import State
 
 RECENT = 200
-"""So many jobs of a kind count, those that started last."""
+"""So many ended jobs of a kind count, those that started last, and those that run and began since."""
 
 DOUBT = 5.0
 """A kind is believed with probability n / (n + DOUBT), else the next wider one is asked; the widest always.
@@ -41,7 +41,7 @@ class RunTimes:
     Attributes
     ----------
     values : int64, the run times (s), those of a job and a kind ascending, job by job and kind by kind
-    below : float64, as many: the number of such a distribution, and the share of it up to the value
+    below : float64, as many: the number of such a distribution, and the share of it up to the value, above 0
     last : int64[rows, kinds], where each ends
     count : int64[rows, kinds], how many jobs that ended make the narrowest, how many narrowest kinds a wider
     kind, user : int64[rows], numbers of the narrowest kind a job is of, and of whose it is
@@ -75,8 +75,14 @@ class RunTimes:
         rank = np.interp(level, np.linspace(0, 1, len(self.ranks)), self.ranks)
         chosen, row = (doubt < self.belief).argmax(axis=1), np.arange(rows)
         place = np.searchsorted(self.below, row * kinds + chosen + rank)
-        drawn: Ints = np.clip(self.values[np.minimum(place, self.last[row, chosen])], self.least, self.most)
+        place = np.clip(place, self.first[row, chosen], self.last[row, chosen])  # ranks may be 0, or 1
+        drawn: Ints = np.clip(self.values[place], self.least, self.most)
         return drawn
+
+    @property
+    def first(self) -> Ints:
+        """Where each distribution begins, int64[rows, kinds]."""
+        return np.append(0, self.last.ravel()[:-1] + 1).reshape(self.last.shape)
 
     @property
     def belief(self) -> Floats:
@@ -98,7 +104,7 @@ class RunTimes:
         rows, kinds = self.count.shape
         belief, number = self.belief, np.arange(rows * kinds)
         weight = belief * np.cumprod(np.column_stack((np.ones(rows), 1 - belief[:, :-1])), axis=1)
-        first = np.append(0, self.last.ravel()[:-1] + 1)
+        first = self.first.ravel()
         of = np.repeat(number, self.last.ravel() + 1 - first)
         ascending, wanted = of * SPAN + self.values, number * SPAN + np.repeat(took, kinds)
         below, up_to = (
@@ -137,7 +143,7 @@ def run_times_of(state: State, history: History, kinds: Kinds, ranks: Floats = E
     last, count = (np.zeros((len(elapsed), deep + 1), dtype=np.int64) for _ in range(2))
     narrowest = np.append(kinds.history[0], kinds.state[0][runs])
     pairs, latest = zip(kinds.history, kinds.state, strict=True), np.argsort(start, kind="stable")
-    members = [_members(np.append(old, new[runs]), np.unique(new), latest) for old, new in pairs]
+    members = [_members(np.append(old, new[runs]), np.unique(new), latest, ended) for old, new in pairs]
     place = 0
     for row, limit in enumerate(state.limit.tolist()):
         for number, new in enumerate(kinds.state):
@@ -190,12 +196,21 @@ def _distribution(took: Floats, ended: Bools, limit: int) -> tuple[Ints, Floats]
     return value[some], mass[some]
 
 
-def _members(kind: Ints, wanted: Ints, latest: Ints) -> dict[int, Ints]:
-    """Return the rows of each kind that is wanted, those that started last; ``latest`` : rows, by start."""
+def _members(kind: Ints, wanted: Ints, latest: Ints, ended: Bools) -> dict[int, Ints]:
+    """Return the rows of each kind that is wanted, from the ``RECENT``-last on that has ended.
+
+    Parameters
+    ----------
+    latest : all rows, by start; ended : bool[rows], the others still run
+    """
     rows = latest[np.isin(kind[latest], wanted)]
     rows = rows[np.argsort(kind[rows], kind="stable")]
     begin, end = (np.searchsorted(kind[rows], wanted, side=side) for side in ("left", "right"))
-    return {int(one): rows[a:b][-RECENT:] for one, a, b in zip(wanted, begin, end, strict=True)}
+    known = np.append(0, np.cumsum(ended[rows]))
+    first = np.searchsorted(known, known[end] - RECENT, side="right") - 1
+    return {
+        int(one): rows[max(a, f) : b] for one, a, b, f in zip(wanted, begin, end, first, strict=True)
+    }
 
 
 def kinds_of(state: State, history: History) -> Kinds:
