@@ -44,7 +44,10 @@ def _known(found: Prediction, left_out: Mapping[str, int], history: History) -> 
     others = f"; left out, because they wait for something else: {reasons}" if reasons else ""
     yield f"  waits     {count(waiting, 'job')}{others}"
     first, last = (_at(found, int(time)) for time in (history.submit[0], history.submit[-1]))
-    yield f"  history   {count(len(history.submit), 'job')} that had ended, submitted {first} to {last}"
+    gone = ", ".join(f"{jobs:,} {printable(name)}" for name, jobs in history.left_out.items())
+    others = f"; left out, because there is no such partition now: {gone}" if gone else ""
+    jobs = count(len(history.submit), "job")
+    yield f"  history   {jobs} that had ended, submitted {first} to {last}{others}"
     yield f"  draws     {len(found.starts):,}, each up to {_at(found, found.horizon)}"
 
 

@@ -15,7 +15,7 @@ PIECE = DAY
 """Length of a piece: what is in it came together once."""
 
 WEEKS = 8
-"""How many weeks back a piece may be from, those that are too young to know left out."""
+"""How many weeks back a piece may be from, counted from the youngest that is over."""
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -27,6 +28,7 @@ class History:
     run, limit : int64[rows], s; a run time is at most its limit; a limit of -1 = none
     wait : int64[rows], from submission to start, s; -1 = not recorded
     end : int64[rows], s on the clock of the state; of one whose wait is not recorded, as if it had not waited
+    left_out : how many jobs are not there, by the partition they asked for, which the system does not have
     """
 
     jobs: Workload
@@ -34,6 +36,7 @@ class History:
     run: Ints
     limit: Ints
     wait: Ints
+    left_out: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def end(self) -> Ints:
@@ -46,22 +49,29 @@ class History:
 
     def rows(self, which: Ints | Bools) -> History:
         """Return some of the jobs."""
-        return History(
-            self.jobs.select(which), self.submit[which], self.run[which], self.limit[which], self.wait[which]
-        )
+        columns = (self.submit[which], self.run[which], self.limit[which], self.wait[which])
+        return History(self.jobs.select(which), *columns, self.left_out)
 
 
 def history_of(workload: Workload, system: System, origin: int | None) -> History:
     """Return the jobs of a trace that ran, on a clock that begins at ``origin`` (Unix time).
 
+    Those of partitions that the system does not have are left out, and counted.
+
     Raises
     ------
     InputError where a trace does not say when its clock began, though the queue does, or no job in it ran.
     """
-    live = np.flatnonzero((workload["skipped"] == 0) & (workload["run_time"] >= 0))
+    ran = (workload["skipped"] == 0) & (workload["run_time"] >= 0)
+    left_out = {}
+    for name, asked in _elsewhere(workload, system):
+        left_out[name] = int((ran & asked).sum())
+        ran &= ~asked
+    live = np.flatnonzero(ran)
     if len(live) < FEWEST:
         raise InputError(
-            f"{workload.source.name}: found {len(live)} jobs that ran; allowed: {FEWEST} or more"
+            f"{workload.source.name}: found {len(live)} jobs that ran, on partitions of {system.name};"
+            f" allowed: {FEWEST} or more"
         )
     began = workload.source.header_number("UnixStartTime")
     if began is None and origin is not None:
@@ -77,4 +87,15 @@ def history_of(workload: Workload, system: System, origin: int | None) -> Histor
         run=np.where(limit > 0, np.minimum(ran, limit), ran),
         limit=limit,
         wait=jobs["wait_time"],
+        left_out={name: jobs for name, jobs in left_out.items() if jobs},
     )
+
+
+def _elsewhere(workload: Workload, system: System) -> Iterator[tuple[str, Bools]]:
+    """Yield partitions that the system does not have, and bool[rows], who asks for them."""
+    column = workload.columns["partition"]
+    for code, name in enumerate(column.categories):
+        try:
+            system.partitions_for(name, swf=workload.source.format == "swf")
+        except InputError:
+            yield name, np.asarray(column.codes) == code

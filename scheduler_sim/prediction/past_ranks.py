@@ -12,24 +12,24 @@ from scheduler_sim.prediction.state import State
 from scheduler_sim.units import HOUR
 
 INSTANTS = 24
-"""At so many instants of the history it is asked what would have been believed."""
+"""Instants of the history at which it is asked what would have been believed."""
 
 MOST = 200
-"""Of so many jobs of an instant at the most."""
+"""Jobs of an instant that are looked at, at the most."""
 
 BESIDE = 100
-"""So many jobs with even ranks count beside those found: few jobs say little."""
+"""Jobs with even ranks that count beside those found: few jobs say little."""
 
 PARTS = (0.1, 0.3, 0.5, 0.7, 0.9)
-"""Of the step that a run time makes in its distribution, these parts are its ranks: many take their limit."""
+"""A run time that several jobs took has all the ranks of these; it gets the ranks at these parts of them."""
 
 
 def past_ranks(history: History, at: int) -> Floats:
     """Return ranks from 0 to 1, ascending: how jobs' run times lay in what was believed of them before.
 
     If what is believed is right they are even; if jobs take longer than others like them took before, more of
-    them are near 1. Instants are spread over the last weeks, the first quarter of the history left out, and
-    what is too young for its jobs to have ended.
+    them are near 1. Instants are of the last weeks, the first quarter of the history left out, and what is
+    younger than its longest run, as jobs that ran then have ended. Where nothing is left, ``EVEN``.
     This is calibrated regression: V. Kuleshov, N. Fenner, S. Ermon, Proc. ICML 2018, PMLR 80, 2796-2804.
 
     Parameters
@@ -59,7 +59,7 @@ def past_ranks(history: History, at: int) -> Floats:
 
 
 def _instants(history: History, begin: int, end: int) -> Ints:
-    """Return instants at which jobs might have asked: evenly by who waited, or by time if nobody did."""
+    """Return instants, the more of them the more jobs waited; spread evenly over time if none did."""
     times = np.arange(begin, end, HOUR)
     start = np.sort(history.end - history.run)
     waited = np.searchsorted(history.submit, times, side="right") - np.searchsorted(

@@ -208,9 +208,7 @@ def _members(kind: Ints, wanted: Ints, latest: Ints, ended: Bools) -> dict[int, 
     begin, end = (np.searchsorted(kind[rows], wanted, side=side) for side in ("left", "right"))
     known = np.append(0, np.cumsum(ended[rows]))
     first = np.searchsorted(known, known[end] - RECENT, side="right") - 1
-    return {
-        int(one): rows[max(a, f) : b] for one, a, b, f in zip(wanted, begin, end, first, strict=True)
-    }
+    return {int(one): rows[max(a, f) : b] for one, a, b, f in zip(wanted, begin, end, first, strict=True)}
 
 
 def kinds_of(state: State, history: History) -> Kinds:

@@ -67,7 +67,8 @@ class State:
         try:
             limit = limits(jobs, system)
         except TraceError as error:
-            raise InputError(f"--job: {error.message}; allowed: {error.allowed}") from None
+            allowed = f"; allowed: {error.allowed}" if error.allowed else ""
+            raise InputError(f"--job: {error.message}{allowed}") from None
         if limit[-1] < 0:
             raise InputError("--job: no time=, and the partition has no limit either; allowed: time=H:MM:SS")
         return replace(

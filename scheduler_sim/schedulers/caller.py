@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import sys
 from copy import deepcopy
 from pathlib import Path
 from traceback import extract_tb
@@ -67,6 +68,7 @@ class Caller:
         self.make_ready(core)
         try:
             loop.drive(core, until, steps)
+            self.check()
         except Exception as error:
             raise self.told(error, int(core.clock.now)) from error
         finally:
@@ -75,6 +77,9 @@ class Caller:
     def make_ready(self, core: FullCore) -> None:
         """Write where the core finds the scheduler."""
         raise NotImplementedError
+
+    def check(self) -> None:
+        """Raise what went wrong without the loop's knowing."""
 
     def give_back(self) -> None:
         """The loop has returned."""
@@ -105,7 +110,24 @@ class PythonCaller(Caller):
         core.own_scheduler.at.address = self._address
         self._asked, self._log = core.own_scheduler.at, core.own_scheduler.log
         self._error = None
+        self._unraisable, sys.unraisablehook = sys.unraisablehook, self._hear
         self._view.look_at(core)
+
+    def give_back(self) -> None:
+        """Nobody calls it now."""
+        sys.unraisablehook = self._unraisable
+
+    def check(self) -> None:
+        """Raise what a signal has raised while Python began the call of a pass, where nobody can catch it."""
+        if self._error is not None:
+            raise SystemError("interrupted")
+
+    def _hear(self, told: Any) -> None:
+        """Keep what a signal raises there: a loop that is to stop goes on otherwise."""
+        if told.object == self._called:
+            self._error = told.exc_value
+        else:
+            self._unraisable(told)
 
     def told(self, error: Exception, now: int) -> Exception:
         """Say what went wrong in Python, where compiled code knows only that something did."""
@@ -117,9 +139,10 @@ class PythonCaller(Caller):
     def _called(self, returned: Any, failure: Any, core: Any) -> int:
         """Make a pass for the core, which goes back to who called it at once where it fails."""
         try:
+            self.check()
             self._make_pass()
         except BaseException as error:
-            self._error = error
+            self._error = self._error or error
             ctypes.c_void_p.from_address(failure).value = None
             return RAISED
         return 0

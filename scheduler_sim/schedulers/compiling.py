@@ -22,6 +22,9 @@ PLACE = re.compile(r"at (\S+) \((\d+)\)")
 FAILED = "Failed in nopython mode pipeline"
 """After the last of these Numba says what is wrong."""
 
+STYLES = re.compile("\x1b\\[[0-9;]*m")
+"""Its words are bold."""
+
 OF_TYPES = re.compile(r" of Reference\w+")
 """What our types are called beside what a reader knows."""
 
@@ -160,10 +163,10 @@ def _nothing(self: Any, view: Any, job: Any) -> None:
 
 def _not_compiled(kind: type, error: Exception) -> ConfigError:
     """Say what does not compile, and in which line of the user's."""
-    file, text = file_of(kind), str(error)
+    file, text = file_of(kind), STYLES.sub("", str(error))
     lines = [line for name, line in PLACE.findall(text) if name == file or file.endswith(name.lstrip("./"))]
     said = [line.strip() for line in text.rpartition(FAILED)[2].splitlines()[1:] if line.strip()]
-    why = OF_TYPES.sub("", said[0] if said else text)
+    why = OF_TYPES.sub("", " ".join(said[: 1 + said[0].endswith(":")]) if said else text)
     place = f"{shown(file)}:{lines[0]}" if lines else shown(file)
     return ConfigError(
         f"{place}: {kind.__name__} cannot be compiled: {why} (without @compiled it is plain Python)"

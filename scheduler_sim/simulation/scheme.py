@@ -192,6 +192,6 @@ def _filler(name: str, function: Callable[..., Any] | None, dynamic: bool) -> An
     except Exception as error:  # the compiler's own errors come in many kinds
         first = str(error).strip().splitlines()[0] if str(error).strip() else ""
         raise ConfigError(
-            f"order function {getattr(function, '__name__', function)!r} cannot be compiled: {first}; "
+            f"function {getattr(function, '__name__', function)!r} cannot be compiled: {first}; "
             "allowed: plain arithmetic on its parameters and functions of math and numpy"
         ) from error

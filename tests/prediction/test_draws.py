@@ -151,6 +151,23 @@ def test_draws_lie_where_run_times_lay_before():
     assert np.median(drawn) == pytest.approx(950, abs=10)
 
 
+def test_jobs_that_run_do_not_displace_what_has_ended():
+    """Of 300 tasks that ended each took a tenth of its limit; 250 more run since a minute."""
+    past = history([100] * 300, [1000] * 300, submit=range(300))
+    found = state([940] * 250 + [-1], [1000] * 251, nodes=[1] * 251, at=1000)
+    drawn, random = believed(found, past), np.random.default_rng(6)
+    assert drawn.count[-1].tolist() == [200, 1, 1, 1, 0]
+    assert set(np.concatenate([drawn.draw(random) for _ in range(20)]).tolist()) == {100}
+
+
+def test_a_rank_of_0_is_the_shortest_run_time_of_the_job():
+    past = history([10, 20, 1000] * 100, [1000] * 300, nodes=[1, 1, 2] * 100)
+    found = state([-1] * 2, [1000] * 2, nodes=[2, 1], at=10**7)
+    drawn = believed(found, past, ranks=np.zeros(2))
+    random = np.random.default_rng(4)
+    assert {tuple(drawn.draw(random)) for _ in range(300)} == {(1000, 10), (10, 10)}
+
+
 def test_kinds_go_from_the_narrowest_to_all():
     past = history([9, 9, 9], [60, 60, 120], users=["ann", "bob", "ann"], nodes=[1, 1, 4])
     found = state([-1], [60], nodes=[1], at=0, users=["ann"])

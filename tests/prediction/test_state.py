@@ -171,6 +171,27 @@ def test_what_is_asked_for_is_checked(text, told):
         read_asked(text)
 
 
+def test_earlier_jobs_of_partitions_that_are_gone_are_left_out_and_counted():
+    jobs = Workload.from_columns(
+        nodes=[1] * 4,
+        submit_time=range(4),
+        run_time=[5, 6, 7, 8],
+        time_limit=[9] * 4,
+        partition=["batch", "old", "batch,old", "batch"],
+    )
+    past = history_of(jobs, SYSTEM, None)
+    assert past.run.tolist() == [5, 8]
+    assert past.before(6).left_out == {"old": 1, "batch,old": 1}
+    with pytest.raises(InputError, match="found 0 jobs that ran, on partitions of"):
+        history_of(jobs.select(np.array([1, 2])), SYSTEM, None)
+
+
+def test_a_job_that_asks_for_no_partition_there_is(squeue):
+    state, _ = state_of_queue(read_squeue(squeue(RUNS, WAITS)), SYSTEM, None)
+    with pytest.raises(InputError, match=r"--job: unknown partition 'nope'[^;]*; allowed: batch[^;]*$"):
+        state.with_one_more(read_asked("nodes=1 time=5 partition=nope")[0], SYSTEM)
+
+
 def test_the_limits_of_a_long_history_are_known():
     """A million jobs of 32 nodes: all their limits together once were more than the clock can hold."""
     jobs = Workload.from_columns(

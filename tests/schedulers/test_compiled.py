@@ -148,6 +148,13 @@ class NoJob:
         view.start(3)
 
 
+@compiled
+class Asks:
+    def schedule(self, view: Any) -> None:
+        for job in view.queue:
+            view.start(job["user"])
+
+
 @pytest.mark.parametrize(
     ("kind", "error", "said"),
     [
@@ -160,6 +167,7 @@ class NoJob:
         (Raises, ConfigError, r"test_compiled.py:\d+: Raises fails at \d+ s: ValueError: not today"),
         (KeepsWords, ConfigError, r"KeepsWords: self.name: found str; allowed: int, float, bool, arrays"),
         (NoJob, ConfigError, r"test_compiled.py:\d+: NoJob cannot be compiled"),
+        (Asks, ConfigError, r"test_compiled.py:\d+: Asks cannot be compiled: No [^\x1b]*: >>> getitem\(Job,"),
     ],
 )
 def test_what_is_wrong_is_told_with_the_line(kind: type, error: type[Exception], said: str) -> None:

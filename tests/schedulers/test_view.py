@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -40,6 +42,48 @@ def schedules(function: Any) -> Any:
 def in_order(view: Any) -> None:
     for job in view.queue:
         view.start(job)
+
+
+def test_wakes_alone_do_not_keep_a_run_going() -> None:
+    """It asks to be woken for ever; what it holds it may still release."""
+    woken, held = [], []
+
+    def hourly(view: Any) -> None:
+        woken.append(view.now)
+        view.wake_at(view.now + 100)
+        for job in view.queue:
+            if job.id == 2 and view.now < 150:
+                view.hold(job)
+                held.append(job)
+            else:
+                view.start(job)
+        if view.now == 200 and held:
+            view.release(held.pop())
+
+    assert starts(schedules(hourly), jobs((0, 1, 10), (5, 1, 10))) == [0, 200]
+    assert (woken[:4], woken[-1]) == ([0, 5, 10, 100], 210)
+
+
+def test_what_a_signal_raises_as_a_pass_is_called_ends_the_run() -> None:
+    """There only the hook of what nobody can catch hears of it."""
+    simulation, passes = None, []
+
+    def interrupted(view: Any) -> None:
+        passes.append(view.now)
+        hook = sys.unraisablehook
+        if view.now == 2:
+            called = hook.__self__._called  # type: ignore[attr-defined]
+            hook(SimpleNamespace(object=called, exc_value=KeyboardInterrupt()))  # type: ignore[arg-type]
+        in_order(view)
+
+    before = sys.unraisablehook
+    simulation = Simulation(
+        FOUR, jobs((0, 1, 10), (2, 1, 10), (4, 1, 10)), {"scheduler": schedules(interrupted)}
+    )
+    with pytest.raises(KeyboardInterrupt):
+        simulation.run()
+    assert passes == [0, 2]
+    assert sys.unraisablehook is before
 
 
 def test_what_is_seen_of_a_pass() -> None:
