@@ -87,11 +87,15 @@ class Caller:
     def told(self, error: Exception, now: int) -> Exception:
         """Say what went wrong, and in which line of the user's; Ctrl-C stays what it is."""
         kind = type(self.scheduler)
-        place = f"{_place_in(error, kind)}: "
+        place = f"{self.place_of(error)}: "
         if isinstance(error, UnlawfulError):
             return UnlawfulError(f"{place}{error}")
         text = f"{place}{kind.__name__} fails at {now} s: {type(error).__name__}: {error}"
         return ConfigError(text)
+
+    def place_of(self, error: BaseException) -> str:
+        """Return the user's file, and the line in it where something went wrong, as far as that is known."""
+        return _place_in(error, type(self.scheduler))
 
 
 class PythonCaller(Caller):

@@ -14,6 +14,7 @@ from scheduler_sim.engine.rules.own_scheduler.taught.schedulers import address_f
 from scheduler_sim.errors import ConfigError
 from scheduler_sim.schedulers.caller import TOLD, Caller, file_of, shown
 from scheduler_sim.schedulers.job import Jobs
+from scheduler_sim.schedulers.lines import telling
 from scheduler_sim.schedulers.unlawful import refused
 
 PLACE = re.compile(r"at (\S+) \((\d+)\)")
@@ -31,6 +32,9 @@ OF_TYPES = re.compile(r" of Reference\w+")
 CODES: dict[Any, str] = {bool | np.bool_: "?", int | np.integer: "i8", float | np.floating: "f8"}
 """How numbers lie in memory."""
 
+
+SEEING = {"schedule", *TOLD.values()}
+"""Methods that get the view."""
 
 _ADDRESSES: dict[Any, int] = {}
 """Where the passes of schedulers stand that this process has compiled."""
@@ -50,7 +54,7 @@ class CompiledCaller(Caller):
         if place not in _ADDRESSES:
             _ADDRESSES[place] = self._compiled(core)
         at = core.own_scheduler.at
-        at.address, at.own, at.broken = _ADDRESSES[place], self._state.address, 0
+        at.address, at.own, at.broken, at.line = _ADDRESSES[place], self._state.address, 0, 0
         self._state.take()
 
     def _compiled(self, core: Any) -> int:
@@ -74,6 +78,11 @@ class CompiledCaller(Caller):
         job = None if at.broken_by < 0 else self.trace.id_of(int(at.broken_by))
         unlawful = refused(type(self.scheduler).__name__, job, now, int(at.broken))
         return super().told(unlawful.with_traceback(error.__traceback__), now)
+
+    def place_of(self, error: BaseException) -> str:
+        """The last line that its methods have come to, where they say so."""
+        line = int(self.trace.core.own_scheduler.at.line)
+        return f"{shown(file_of(type(self.scheduler)))}:{line}" if line else super().place_of(error)
 
 
 class State:
@@ -153,7 +162,11 @@ def _code_of(kind: type, name: str, value: Any) -> str:
 def _methods_of(kind: type) -> dict[str, FunctionType]:
     """The methods of a scheduler, and one that does nothing for each that it need not have."""
     found = {name: getattr(kind, name) for name in dir(kind) if not name.startswith("__")}
-    methods = {name: value for name, value in found.items() if isinstance(value, FunctionType)}
+    methods = {
+        name: telling(value, sees=name in SEEING) if value.__code__.co_filename == file_of(kind) else value
+        for name, value in found.items()
+        if isinstance(value, FunctionType)
+    }
     return {**{name: cast(FunctionType, _nothing) for name in TOLD.values()}, **methods}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from inspect import getsourcelines
 from typing import Any
 
 import numpy as np
@@ -112,6 +113,11 @@ def vars_of(scheduler: Any) -> list[Any]:
     return [np.asarray(getattr(scheduler, name)).tolist() for name in names]
 
 
+def line_of(kind: type, place: int) -> int:
+    """Where a line of a class stands in this file."""
+    return getsourcelines(kind)[1] + place
+
+
 @compiled
 class Typo:
     def schedule(self, view: Any) -> None:
@@ -125,6 +131,26 @@ class Twice:
         for job in view.queue:
             view.start(job)
             view.start(job)
+
+
+@compiled
+class Divides:
+    def schedule(self, view: Any) -> None:
+        left = 3
+        while left > 0:
+            if view.now >= 0:
+                left -= 1
+                self.share(view, left)
+
+    def share(self, view: Any, left: int) -> int:
+        return view.now // left
+
+
+@compiled
+class Elsewhere:
+    def schedule(self, view: Any) -> None:
+        seen = 0
+        seen += view.free[9]
 
 
 @compiled
@@ -162,9 +188,23 @@ class Asks:
         (
             Twice,
             UnlawfulError,
-            r"test_compiled.py: Twice: job \d+ at \d+ s: it is already running; a job starts",
+            rf"test_compiled.py:{line_of(Twice, 5)}: Twice: job \d+ at \d+ s: it is already running; a",
         ),
-        (Raises, ConfigError, r"test_compiled.py:\d+: Raises fails at \d+ s: ValueError: not today"),
+        (
+            Raises,
+            ConfigError,
+            rf"test_compiled.py:{line_of(Raises, 3)}: Raises fails at \d+ s: ValueError: not",
+        ),
+        (
+            Divides,
+            ConfigError,
+            rf"test_compiled.py:{line_of(Divides, 10)}: Divides fails at \d+ s: ZeroDivision",
+        ),
+        (
+            Elsewhere,
+            ConfigError,
+            rf"test_compiled.py:{line_of(Elsewhere, 4)}: .*IndexError: no module of that",
+        ),
         (KeepsWords, ConfigError, r"KeepsWords: self.name: found str; allowed: int, float, bool, arrays"),
         (NoJob, ConfigError, r"test_compiled.py:\d+: NoJob cannot be compiled"),
         (Asks, ConfigError, r"test_compiled.py:\d+: Asks cannot be compiled: No [^\x1b]*: >>> getitem\(Job,"),

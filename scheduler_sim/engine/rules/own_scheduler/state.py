@@ -34,6 +34,7 @@ class Asked(Record):
     holding: int  # jobs that are to be held when this pass is over
     broken: int  # the law that compiled code would break, and by which job
     broken_by: int
+    line: int  # at which compiled code is
 
 
 class Told:

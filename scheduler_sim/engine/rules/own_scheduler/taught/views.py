@@ -90,10 +90,16 @@ def _free(view: Any) -> Any:
 
 
 def free_in(free: Any, module: Any) -> Any:
-    """Idle nodes of a module."""
+    """Idle nodes of a module, by its number."""
     if not isinstance(free, FreeType):
         return None
-    return lambda free, module: core_of(free).pools[module].free
+
+    def of_module(free: Any, module: Any) -> Any:
+        if module < 0 or module >= core_of(free).clock.modules:
+            raise IndexError("no module of that number")
+        return core_of(free).pools[module].free
+
+    return of_module
 
 
 def modules_of(free: Any) -> Any:
@@ -261,6 +267,14 @@ def _hold(view: Any, job: Any) -> Any:
 @_method(ViewType, "release")
 def _release(view: Any, job: Any) -> Any:
     return lambda view, job: release_job(core_of(view), number_of(job)) > NOT_NOW
+
+
+@_method(ViewType, "at_line")
+def _at_line(view: Any, line: Any) -> Any:
+    def keep(view: Any, line: Any) -> Any:
+        core_of(view).own_scheduler.at.line = line
+
+    return keep
 
 
 @register_jitable
