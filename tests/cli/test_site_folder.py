@@ -120,6 +120,7 @@ def test_every_file_is_taken_for_what_it_says_and_what_is_not_used_is_told(whole
 RESERVED = "ReservationName=r StartTime=100 EndTime=200 Nodes=n1 {more}\n"
 
 
+@pytest.mark.interpreted
 def test_groups_may_use_what_is_reserved_for_them(cli, site):
     """Job 1 asks for the reservation as a member of the group, job 2 is in another one."""
     header, *jobs = SACCT.splitlines()
@@ -135,6 +136,7 @@ def test_groups_may_use_what_is_reserved_for_them(cli, site):
     assert states == ["COMPLETED", "REJECTED"]
 
 
+@pytest.mark.interpreted
 @pytest.mark.parametrize(
     ("conf", "reserved"),
     [

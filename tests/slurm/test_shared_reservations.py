@@ -255,6 +255,7 @@ def alone(made: list[dict[str, Any]], jobs: list[dict[str, Any]], **keys: Any) -
     return table["start_time"].tolist()
 
 
+@pytest.mark.interpreted
 def test_a_try_in_a_magnetic_reservation_makes_no_plan() -> None:
     """The first would start in the magnetic one at 230, which is in the way of no other from 200 to 260."""
     own = {"name": "r", "start": 200, "end": 230, "nodes": ["m[0]"], "users": ["v"]}
@@ -267,6 +268,7 @@ def test_a_try_in_a_magnetic_reservation_makes_no_plan() -> None:
     assert alone(made, jobs, sched_interval=1000, starts_before_s=1) == [230, 200]
 
 
+@pytest.mark.interpreted
 def test_the_daemon_hears_of_a_start_that_is_over_at_its_next_look() -> None:
     """Looks come at 189 and 194. Nothing looks at 187, when it ends, and moves it to its next hour."""
     hourly = {"name": "r", "start": 186, "end": 187, "nodes": ["m[0]"], "users": ["v"], "flags": ["HOURLY"]}
