@@ -15,30 +15,50 @@ AT_LINE = "at_line"
 def telling(method: FunctionType, *, sees: bool) -> FunctionType:
     """Return a method that tells its view the line of each statement before it is carried out.
 
-    Itself, where it has no view, or its source is not known.
+    Itself, where it has no view, or its source is not known or says something else by now.
 
     Parameters
     ----------
     sees : whether its second argument is the view; else it is, if it is called so
     """
     try:
-        source = dedent(inspect.getsource(method))
-    except (OSError, TypeError):
+        [made, *_] = ast.parse(dedent(inspect.getsource(method))).body
+    except (OSError, TypeError, SyntaxError):
         return method
-    [made, *_] = ast.parse(source).body
-    names = [one.arg for one in made.args.args] if isinstance(made, ast.FunctionDef) else []
-    if method.__closure__ or not names[1:] or not (sees or names[1] == "view"):
+    if not isinstance(made, ast.FunctionDef) or method.__closure__:
         return method
-    made.decorator_list = []  # type: ignore[attr-defined]
+    names = [one.arg for one in made.args.args]
+    if not names[1:] or not (sees or names[1] == "view"):
+        return method
+    _leave_code_alone(made)
     ast.increment_lineno(made, method.__code__.co_firstlineno - 1)
+    if _essence(_made(made, method)) != _essence(method):
+        return method
     _Marking(names[1]).visit(made)
-    tree = ast.fix_missing_locations(ast.Module([made], []))
-    space: dict[str, Any] = {}
-    exec(compile(tree, method.__code__.co_filename, "exec"), method.__globals__, space)
-    told: FunctionType = space[method.__name__]
-    told.__defaults__, told.__kwdefaults__ = method.__defaults__, method.__kwdefaults__
-    told.__qualname__ = method.__qualname__
-    return told
+    return _made(made, method)
+
+
+def _leave_code_alone(made: ast.FunctionDef) -> None:
+    """Take away what is evaluated where a function is defined: there names may be known that are not here."""
+    made.decorator_list, made.returns = [], None
+    made.args.defaults, made.args.kw_defaults = [], [None for _ in made.args.kwonlyargs]
+    for one in (*made.args.posonlyargs, *made.args.args, *made.args.kwonlyargs):
+        one.annotation = None
+
+
+def _made(tree: ast.stmt, like: FunctionType) -> FunctionType:
+    """Return the function that a definition defines in the place of another."""
+    module, space = ast.fix_missing_locations(ast.Module([tree], [])), dict[str, Any]()
+    exec(compile(module, like.__code__.co_filename, "exec", dont_inherit=True), like.__globals__, space)
+    made: FunctionType = space[like.__name__]
+    made.__defaults__, made.__kwdefaults__ = like.__defaults__, like.__kwdefaults__
+    made.__qualname__ = like.__qualname__
+    return made
+
+
+def _essence(function: FunctionType) -> tuple[Any, ...]:
+    code = function.__code__
+    return code.co_code, code.co_names, code.co_varnames
 
 
 class _Marking(ast.NodeVisitor):
