@@ -175,13 +175,13 @@ class View:
 
         Returns the start, or NEVER if it does not fit then. If ``at`` is given, a pass is made at that time.
         """
-        when = asking.EARLIEST if at is None else index(at) if at >= 0 else asking.BEFORE_ALL
+        when = asking.EARLIEST if at is None else min(index(at), NEVER) if at >= 0 else asking.BEFORE_ALL
         time = self._ask("reserve")(job.number, _number(placement), when)
         return time if time >= 0 else self._refuse("reserve", job, time)
 
     def wake_at(self, time: int) -> None:
-        """Request a pass at a time (s), whatever happens."""
-        answer = self._ask("wake_at")(index(time))
+        """Request a pass at a time (s), whatever happens; NEVER or later is never."""
+        answer = self._ask("wake_at")(min(index(time), NEVER))
         if answer < 0:
             raise refused(f"wake_at({time})", None, self.now, answer)
 

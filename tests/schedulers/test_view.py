@@ -64,6 +64,19 @@ def test_wakes_alone_do_not_keep_a_run_going() -> None:
     assert (woken[:4], woken[-1]) == ([0, 5, 10, 100], 210)
 
 
+def test_later_than_ever_is_never() -> None:
+    """Numbers that 64 bits do not hold are no times in the past."""
+
+    def late(view: Any) -> None:
+        view.wake_at(2**70)
+        view.wake_at(NEVER)
+        for job in view.queue:
+            assert view.reserve(job, at=2**80) == NEVER or view.start(job)
+            view.start(job)
+
+    assert starts(schedules(late), jobs((0, 1, 10), (5, 4, 10))) == [0, 10]
+
+
 def test_what_a_signal_raises_as_a_pass_is_called_ends_the_run() -> None:
     """There only the hook of what nobody can catch hears of it."""
     simulation, passes = None, []
