@@ -36,6 +36,8 @@ def past_ranks(history: History, at: int) -> Floats:
     ----------
     at : the instant of the prediction, s on the history's clock
     """
+    if len(history.run) < FEWEST:
+        return EVEN
     first = int(history.submit[0])
     begin, end = max((3 * first + at) // 4, at - WEEKS * WEEK), at - int(history.run.max())
     if begin >= end:

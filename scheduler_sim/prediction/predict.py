@@ -115,7 +115,7 @@ def predict(
     ------
     InputError where too few jobs had ended, and for a job that runs but has no room on the system.
     """
-    ranks = past_ranks(history, min(state.at for state in states)) if len(history.run) else EVEN
+    ranks = past_ranks(history, min(state.at for state in states))
     cases = [_with_horizon(_case(system, policy, state, history, seed, used, ranks)) for state in states]
     pieces = [
         Piece(case, first, min(first + PIECE, draws))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -57,7 +57,7 @@ class RunTimes:
     user: Ints
     least: Ints
     most: Ints
-    ranks: Floats = field(default_factory=lambda: EVEN)
+    ranks: Floats
 
     def draw(self, random: np.random.Generator) -> Ints:
         """Return a run time for each job, int64[rows], s."""

@@ -61,7 +61,7 @@ class CompiledCaller(Caller):
         """Where the methods stand, compiled for a core. Raises ConfigError for what does not compile."""
         kind, state = type(self.scheduler), self._state
         try:
-            made = kind_of(kind.__name__, state.layout, state.arrays, _methods_of(kind))
+            made = kind_of(kind.__name__, state.layout, state.arrays, _telling_methods_of(kind))
             return address_for(core, made)
         except Exception as error:  # whatever the compiler has to say of the user's file
             raise _not_compiled(kind, error) from error
@@ -162,12 +162,17 @@ def _code_of(kind: type, name: str, value: Any) -> str:
 def _methods_of(kind: type) -> dict[str, FunctionType]:
     """The methods of a scheduler, and one that does nothing for each that it need not have."""
     found = {name: getattr(kind, name) for name in dir(kind) if not name.startswith("__")}
-    methods = {
-        name: telling(value, sees=name in SEEING) if value.__code__.co_filename == file_of(kind) else value
-        for name, value in found.items()
-        if isinstance(value, FunctionType)
-    }
+    methods = {name: value for name, value in found.items() if isinstance(value, FunctionType)}
     return {**{name: cast(FunctionType, _nothing) for name in TOLD.values()}, **methods}
+
+
+def _telling_methods_of(kind: type) -> dict[str, FunctionType]:
+    """Those methods; where they stand in the file of the scheduler, they tell the line at which they are."""
+    file = file_of(kind)
+    return {
+        name: telling(method, sees=name in SEEING) if method.__code__.co_filename == file else method
+        for name, method in _methods_of(kind).items()
+    }
 
 
 def _nothing(self: Any, view: Any, job: Any) -> None:

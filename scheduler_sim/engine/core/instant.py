@@ -35,6 +35,14 @@ def is_over(core: Core) -> bool:
     return False
 
 
+@part
+def no_job_is_left(core: Core) -> bool:
+    """Whether no job runs, waits or is to come, nor is anything else to happen."""
+    if core.clock.events > 0 or core.queue.at.released > 0 or core.clock.pass_requested:
+        return False
+    return core.queue.at.seen == core.clock.jobs and core.queue.at.head == core.queue.at.tail
+
+
 @inlined
 def move_to(core: Core, time: int) -> None:
     """Move the clock, writing down what lies behind."""

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from scheduler_sim.engine.core.hooks import on
-from scheduler_sim.engine.core.instant import is_over
+from scheduler_sim.engine.core.instant import is_over, no_job_is_left
 from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.core.moments import stopped, submitted
 from scheduler_sim.engine.core.records import Ints, Record, Table, Tiny, one, room
@@ -84,11 +84,7 @@ def tell_of_end(core: OwnCore, row: int) -> None:
 @on(is_over, "own_scheduler")
 def only_wakes_left(core: OwnCore) -> bool:
     """Whether no job runs, waits, is held by hand or is to come: it may ask to be woken for ever."""
-    if core.clock.events > 0 or core.queue.at.released > 0 or core.clock.pass_requested:
-        return False
-    if core.queue.at.seen < core.clock.jobs or core.queue.at.head < core.queue.at.tail:
-        return False
-    if reservation_is_ahead(core):
+    if not no_job_is_left(core) or reservation_is_ahead(core):
         return False
     for row in range(core.clock.jobs):
         if core.jobs[row].state == HELD and core.jobs[row].held:

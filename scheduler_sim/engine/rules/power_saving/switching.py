@@ -8,7 +8,7 @@ which nodes are to be booted, and when, and which it can do without for a shutdo
 from __future__ import annotations
 
 from scheduler_sim.engine.core.hooks import on, only_with
-from scheduler_sim.engine.core.instant import is_over
+from scheduler_sim.engine.core.instant import is_over, no_job_is_left
 from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.core.lifecycle import give_back
 from scheduler_sim.engine.core.loop import take_those_off
@@ -208,11 +208,7 @@ def take_down_off(core: PowerSavingCore, module: int, nodes: int) -> int:
 @on(is_over, "power_saving")
 def only_nodes_left(core: SwitchedUnitsCore) -> bool:
     """Whether no job runs, waits or is to come: all that may happen is that nodes are switched off."""
-    if core.clock.events > 0 or core.queue.at.released > 0 or core.clock.pass_requested:
-        return False
-    if reservation_is_ahead(core):
-        return False
-    return core.queue.at.seen == core.clock.jobs and core.queue.at.head == core.queue.at.tail
+    return no_job_is_left(core) and not reservation_is_ahead(core)
 
 
 @on(has_more_to_write, "power_saving")

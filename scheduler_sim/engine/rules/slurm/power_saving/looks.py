@@ -11,7 +11,7 @@ from typing import Any
 
 from scheduler_sim.engine.core.bits import NONE, ONE, clear, lowest_in
 from scheduler_sim.engine.core.hooks import on, only_with
-from scheduler_sim.engine.core.instant import is_over
+from scheduler_sim.engine.core.instant import is_over, no_job_is_left
 from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.core.moments import instant_opens
 from scheduler_sim.engine.core.state import INF
@@ -309,6 +309,4 @@ def nodes_come_back_or_leaves_are_waited_for(core: PowerTopologyCore) -> bool:
 @on(is_over, "slurm_power_saving")
 def only_nodes_left(core: SlurmPowerCore) -> bool:
     """Whether no job runs, waits or is to come: all that may happen is that nodes are switched off."""
-    if core.clock.events > 0 or core.queue.at.released > 0 or core.clock.pass_requested:
-        return False
-    return core.queue.at.seen == core.clock.jobs and core.queue.at.head == core.queue.at.tail
+    return no_job_is_left(core)
