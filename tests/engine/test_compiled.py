@@ -51,7 +51,7 @@ LONG = pytest.mark.long
     [
         ("easy", 80, ()),
         pytest.param("fcfs", 76, (), marks=LONG),
-        pytest.param("conservative", 111, (), marks=LONG),
+        pytest.param("conservative", 116, (), marks=LONG),
         pytest.param("slurm", 366, ("slurm.", "holds."), marks=LONG),
     ],
 )

@@ -33,7 +33,7 @@ class ProfileMachine(RuleBasedStateMachine):
 
     def ask(self, nodes: int, demand: int, length: int) -> None:
         it = self.core.placements[0]
-        it.module, it.nodes, it.test, it.limit = 0, nodes, length, length
+        it.module, it.nodes, it.limit = 0, nodes, length
         self.core.demand[0, 0] = demand
 
     @rule(
@@ -106,7 +106,7 @@ def test_nodes_that_are_to_be_drained_do_not_come_back_in_plans():
     profile.build_profiles(made, False)
     steps = made.profile[0, : made.pools[0].profile_size]
     assert steps["free"].tolist()[-1] == 1
-    made.placements[0].module, made.placements[0].nodes, made.placements[0].test = 0, 1, 5
+    made.placements[0].module, made.placements[0].nodes, made.placements[0].limit = 0, 1, 5
     assert profile.earliest(made, 0, 0) == 20
 
 
@@ -117,7 +117,7 @@ def test_what_ends_now_may_be_planned_to_end_now():
     made.pools[0].free = 0
     made.jobs[0].end = 7
     releases.add_release(made, 0, 7, 0, 4)
-    made.placements[0].module, made.placements[0].nodes, made.placements[0].test = 0, 4, 5
+    made.placements[0].module, made.placements[0].nodes, made.placements[0].limit = 0, 4, 5
     for on_time, expected in ((True, 7), (False, 8)):
         profile.build_profiles(made, on_time)
         assert profile.earliest(made, 0, 7) == expected

@@ -11,6 +11,7 @@ from scheduler_sim.engine.core.records import Table, one, room, rows, table
 from scheduler_sim.engine.core.scheme import PLANLESS, Scheme
 from scheduler_sim.engine.core.state import (
     INF,
+    KEPT,
     Clock,
     End,
     IdleRow,
@@ -24,6 +25,7 @@ from scheduler_sim.engine.core.state import (
     Release,
     Row,
     Rules,
+    Slots,
     Step,
 )
 
@@ -69,6 +71,7 @@ def blank_core(sizes: Sizes, scheme: str) -> dict[str, Any]:
         "heap": room(End, sizes.releases + 1 + sizes.more_events),
         "releases": rows(Release, pools, sizes.releases) if sizes.plans or scheme not in PLANLESS else ABSENT,
         "profile": room(Step, pools, sizes.profile),
+        "slots": Slots(*(np.zeros((pools, KEPT), dtype=np.int64) for _ in range(3))),
         "short": np.zeros((sizes.modules, sizes.nodes + 2), dtype=np.int64),
         "timeline": room(Row, sizes.timeline),
         "idle_rows": table(IdleRow, sizes.timeline) if sizes.idle_rows else ABSENT,

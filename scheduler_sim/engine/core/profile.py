@@ -110,21 +110,25 @@ def occupy_nodes(core: Core, placement: int, begin: int, end: int, sign: int) ->
 
 @part
 def earliest_in(core: Core, pool: int, after: int, length: int, amount: int) -> int:
-    """Earliest time, from ``after`` on, at which so many nodes are free for ``length`` s; INF if never."""
+    """Earliest time, from ``after`` on, at which so many nodes are free for ``length`` s (1 or more), or INF.
+
+    One walk without turns: where a step is short, the next is where it may begin.
+    """
     steps, size = core.profile[pool], core.pools[pool].profile_size
     step = step_at(steps, size, after)
-    while True:
-        while step < size and steps[step].free < amount:
-            step += 1
-        if step == size:
-            return INF
-        begin = max(after, steps[step].time)
-        core.pools[pool].found = step
+    begin, first, time = after, step, after
+    while time < begin + length:
+        short = steps[step].free < amount
         step += 1
-        while step < size and steps[step].time < begin + length and steps[step].free >= amount:
-            step += 1
-        if step == size or steps[step].time >= begin + length:
-            return begin
+        if step == size:
+            if short:
+                return INF
+            break
+        time = steps[step].time
+        begin = time if short else begin
+        first = step if short else first
+    core.pools[pool].found, core.pools[pool].found_last = first, step - 1
+    return begin
 
 
 @part
@@ -132,8 +136,10 @@ def take(core: Core, pool: int, begin: int, end: int, amount: int) -> None:
     """Take so many nodes out of a profile from ``begin`` to ``end``; a negative amount puts them back."""
     if begin == end:
         return
+    size = core.pools[pool].profile_size
     first = _cut(core, pool, begin, core.pools[pool].found)
-    last = _cut(core, pool, end, first)
+    made = core.pools[pool].profile_size - size
+    last = _cut(core, pool, end, core.pools[pool].found_last + made)
     steps = core.profile[pool]
     for step in range(first, last):
         steps[step].free -= amount

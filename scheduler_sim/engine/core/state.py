@@ -36,6 +36,9 @@ ALL = -1
 # Placement strategies
 PREFERRED, FIRST_AVAILABLE, EARLIEST_START, EARLIEST_END, LEAST_COST = 0, 1, 2, 3, 4
 
+KEPT = 64
+"""So many slots of each pool are kept while a plan is made."""
+
 HOLD = 1 << 32
 """In ``missing``: whatever else holds a job; a dependency counts 1."""
 
@@ -128,6 +131,8 @@ class Pool:
     release_tail: int
     profile_size: int
     found: int  # the step of the profile at which the last slot was found
+    found_last: int  # ... and the step in which it ends
+    slots: int  # slots kept since the plan was begun
     blocked: int  # fcfs: nothing passes here
     front: int  # easy: the first job that cannot start, -1 = none
     shadow: int
@@ -201,6 +206,14 @@ class Step:
     free: int
 
 
+class Slots(NamedTuple):
+    """The slots found last for a plan, of each pool: [k, KEPT] each."""
+
+    nodes: Ints
+    length: Ints  # s
+    start: Ints
+
+
 class Row:
     """A row of the timeline: a module from a time on."""
 
@@ -240,6 +253,7 @@ class Core:
     heap: Table[End]  # what runs, by its real end, and what else comes by itself (see events)
     releases: Rows[Release]  # [k, r] what runs, by planned end; absent where no pass looks ahead
     profile: Rows[Step]  # [k, q] free from one time to the next
+    slots: Slots
     short: Ints  # [m, nodes + 2] Fenwick tree: seconds spent with so many nodes free
     timeline: Table[Row]  # [rows]
     idle_rows: Table[IdleRow]  # [rows]; absent where no idle nodes are held for a job, or switched off

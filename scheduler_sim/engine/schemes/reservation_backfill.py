@@ -21,6 +21,7 @@ from scheduler_sim.engine.core.queue import close_gaps, insert, newcomers_come_l
 from scheduler_sim.engine.core.record import fits
 from scheduler_sim.engine.core.releases import overran
 from scheduler_sim.engine.core.scheme import pass_of
+from scheduler_sim.engine.core.slots import forget_slots, next_slot
 from scheduler_sim.engine.core.state import ALL, EARLIEST_END, FIRST_AVAILABLE, INF, LEAST_COST, WAITING
 from scheduler_sim.engine.core.waiting import reserve_start, withdraw
 from scheduler_sim.engine.rules.coscheduling.members import has_units, is_member, unit_fits
@@ -65,10 +66,14 @@ def plan_pass(core: PlanCore) -> None:
         return
     refresh(core)
     core.clock.due = INF
+    if _is_simple(core) and not _start_before_fronts(core):
+        core.clock.profiled = 0
+        return
     build_profiles(core, False)
     occupy_reservations(core)
     for pool in range(len(core.pools)):
         core.pools[pool].reserved, core.pools[pool].shadow, core.pools[pool].blocked = 0, INF, 0
+    forget_slots(core)
     forget_who_is_called(core)
     _plan_all(core)
     close_gaps(core, core.queue.at.tail)
@@ -124,7 +129,7 @@ def _go_on(core: PlanCore) -> None:
         core.clock.due = due if has_units(core) else INF
     for i in range(core.queue.at.new):
         row = core.queue.newcomers[i]
-        if _may_put_off(core) and not _may_start(core, row):
+        if _is_simple(core) and not _may_start(core, row):
             core.clock.unplanned += 1
         else:
             _plan_rest(core)
@@ -134,14 +139,35 @@ def _go_on(core: PlanCore) -> None:
 
 
 @part
-def _may_put_off(core: PlanCore) -> bool:
-    """Whether a job that cannot start may be planned when it is asked for, with the same result.
+def _is_simple(core: PlanCore) -> bool:
+    """Whether each job gets one slot, in nodes that no plan can tell apart, behind all that come before it.
 
-    Until then nothing comes free but what was planned to: its slot does not begin before.
+    Then only starts count. A job that cannot start may be planned when its slot is asked for, with the same
+    result: until then nothing comes free but what was planned to.
     """
     if core.rules.complex or core.rules.named or core.rules.two_orders or switches_off(core):
         return False
     return core.rules.depth == ALL
+
+
+@part
+def _start_before_fronts(core: PlanCore) -> bool:
+    """Start all that comes before the first job of its module that does not fit; whether one behind fits.
+
+    No profile is needed: before there is a front nothing is reserved, and then free nodes only grow.
+    """
+    found = False
+    for place in range(core.queue.at.head, core.queue.at.tail):
+        row = core.queue.waiting[place]
+        placement = core.jobs[row].first
+        if not fits(core, placement):
+            block(core, placement)
+        elif is_blocked(core, placement):
+            found = True
+        else:
+            start(core, row, placement)
+    close_gaps(core, core.queue.at.tail)
+    return found
 
 
 @part
@@ -150,14 +176,14 @@ def _plan_rest(core: PlanCore) -> None:
     for place in range(core.queue.at.tail - core.clock.unplanned, core.queue.at.tail):
         row = core.queue.waiting[place]
         placement = core.jobs[row].first
-        _reserve(core, row, placement, earliest(core, placement, core.clock.now))
+        _reserve(core, row, placement, next_slot(core, placement, core.clock.now))
     core.clock.unplanned = 0
 
 
 @part
 def _last_that_may_start(core: PlanCore, end: int) -> int:
     """The place behind the last job before ``end`` that may start now."""
-    if _may_put_off(core):
+    if _is_simple(core):
         while end > core.queue.at.head and not _may_start(core, core.queue.waiting[end - 1]):
             end -= 1
     return end
@@ -208,7 +234,10 @@ def _plan(core: PlanCore, row: int) -> None:
         module = core.placements[placement].module
         if not ahead and (_is_blocked(core, placement) or not _is_worth_a_look(core, placement)):
             continue
-        time = earliest(core, placement, not_before(core, placement))
+        if _is_simple(core):
+            time = next_slot(core, placement, now)
+        else:
+            time = earliest(core, placement, not_before(core, placement))
         _look_again(core, time)
         called = _waits_for(core, row, placement) and is_called(core, module, time)
         if not ahead and time > now and not called:
