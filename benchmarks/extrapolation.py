@@ -223,7 +223,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     )
     parser.add_argument("--draws", metavar="N", type=int, default=200, help="of a stratum of one parameter")
     parser.add_argument(
-        "--several", metavar="N", type=int, default=20, help="of a stratum of two parameters; half of three"
+        "--several", metavar="N", type=int, default=40, help="of a stratum of two parameters; half of three"
     )
     parser.add_argument(
         "--extrap", metavar="PYTHON", help="interpreter that has Extra-P; default: it is left out"

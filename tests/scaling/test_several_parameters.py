@@ -52,6 +52,27 @@ def test_noisy_points_are_predicted_at_sixteen_times_the_largest(law):
     assert np.mean(inside) >= 0.5
 
 
+@pytest.mark.parametrize("constant", [0.0, 0.7])
+def test_powers_closer_than_the_steps_of_the_search_are_found(constant):
+    """Of 25 points with little noise; 0.05 of a step off, and each prediction would be 7 % off."""
+
+    def law(p, n):
+        return constant + 1e-6 * p**0.377 * n**1.128
+
+    noise = 1 + 0.002 * stream(0, f"several/powers/{constant}").standard_normal((5, len(GRID)))
+    fit = fit_time(np.tile(GRID, (5, 1)), (law(*GRID.T) * noise).ravel(), parameters=NAMES)
+    (term,) = fit.formula.terms
+    assert (term.i, *term.of["size"]) == pytest.approx((0.377, 1.128, 0), abs=0.01)
+    assert fit.predicted(FAR) == pytest.approx(law(*FAR.T), rel=0.03)
+
+
+def test_simple_powers_are_not_refined():
+    noise = 1 + 0.02 * stream(0, "several/simple").standard_normal((5, len(GRID)))
+    measured = (1e-6 * GRID[:, 0] * np.sqrt(GRID[:, 1]) * noise).ravel()
+    (term,) = fit_time(np.tile(GRID, (5, 1)), measured, parameters=NAMES).formula.terms
+    assert (term.i, term.of["size"]) == (1, (0.5, 0))
+
+
 def test_strong_scaling_divides_work_by_processes():
     def law(p, n):
         return 1e-2 * n / p + 0.05 + 1e-4 * np.sqrt(p)

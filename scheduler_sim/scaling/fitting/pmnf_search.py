@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 from scheduler_sim.errors import InputError
 from scheduler_sim.scaling.curves import Curve, LostCycles, Mixture, Pmnf
 from scheduler_sim.scaling.fitting.evidence import Fits
+from scheduler_sim.scaling.fitting.finer_powers import finer_powers
 from scheduler_sim.scaling.fitting.fit import LIKELY, Candidate, Fit
 from scheduler_sim.scaling.fitting.points import checked
 from scheduler_sim.scaling.fitting.regression import smape
@@ -97,22 +98,24 @@ def _candidates(
     """Return the forms whose coefficients are all above 0, the most probable first."""
     terms = terms_of(parameters, steady)
     fits = searched(terms, sample.points, sample)
-    chance = np.concatenate([fit.chance for fit in fits])
+    found = [(terms, fit) for fit in fits]
+    if len(parameters) > 1:
+        found += finer_powers(terms, fits, sample)
+    chance = np.concatenate([fit.chance for _, fit in found])
     odds = np.exp(chance - chance.max())
-    rows = [(fit, row) for fit in fits for row in range(len(fit.terms))]
+    rows = [(which, fit, row) for which, fit in found for row in range(len(fit.terms))]
     best = [place for place in np.argsort(-odds, kind="stable")[:MOST].tolist() if odds[place] >= POSSIBLE]
-    return [_candidate(sample, terms, parameters, gives, rows[place], float(odds[place])) for place in best]
+    return [_candidate(sample, parameters, gives, rows[place], float(odds[place])) for place in best]
 
 
 def _candidate(
     sample: Sample,
-    terms: Terms,
     parameters: Sequence[str],
     gives: str,
-    form: tuple[Fits, int],
+    form: tuple[Terms, Fits, int],
     odds: float,
 ) -> Candidate:
-    fits, row = form
+    terms, fits, row = form
     constant, written = 0.0, []
     for place, c in zip(fits.terms[row].tolist(), fits.found[row].tolist(), strict=True):
         if place == CONSTANT:

@@ -109,11 +109,23 @@ def _prior(term: tuple[Shape, ...]) -> float:
     return PER_TERM + PER_STEP * sum(map(steps, term)) + PER_JOIN * joined
 
 
+def between_prior(powers: Floats) -> float:
+    """Return the logarithm of the prior odds against a product of powers that are no simple fractions."""
+    used = powers[powers != 0]
+    far = sum(STEPS_BETWEEN + max(abs(i) - 1, 0) for i in used)
+    return float(PER_TERM + PER_STEP * far + PER_JOIN * (len(used) - 1))
+
+
+def step_between(parameters: int) -> float:
+    """Return the step in which powers are searched where no shape is known, for products of so many."""
+    return 0.05 if parameters <= 2 else 0.1
+
+
 def _powers(
     known: list[tuple[Shape, ...]], parameters: Sequence[str], steady: Sequence[str]
 ) -> list[tuple[Shape, ...]]:
     """Return products of powers between the shapes known, of all parameters but the clock."""
-    step = 1 if len(parameters) - len(steady) <= 2 else 2
+    step = round(20 * step_between(len(parameters) - len(steady)))
     every = [(n / 20, 0.0) for n in range(step, 61, step)]
     seen = set(known)
     fixed = {name: _shapes(name, parameters) for name in parameters if name == CLOCK}
