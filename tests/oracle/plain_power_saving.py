@@ -76,7 +76,7 @@ class PowerSavingSlurm(Slurm):
                 self.unheld.remove(node)
                 self.idle[node] = now
                 self.last_change = now
-        for job in [job for job in self.configuring if not job.where & (self.off | set(self.booting))]:
+        for job in [job for job in self.configuring if self._is_ready(job)]:
             self.configuring.remove(job)
             job.start, job.by, self.last_change = now, "main", now
             if job.grace_end is not None:
@@ -87,6 +87,9 @@ class PowerSavingSlurm(Slurm):
         if now == following:
             self._look(now)
         self._serve()
+
+    def _is_ready(self, job: Job) -> bool:
+        return not job.where & (self.off | set(self.booting))
 
     def _look(self, now: int) -> None:
         rest = max(60 - (now - self.looked), 0) / 60
@@ -191,6 +194,24 @@ class PowerSavingSlurm(Slurm):
         if len(on) >= job.nodes:
             return best_fit(on, job.nodes)
         return on | best_fit(idle & self.off, job.nodes - len(on))
+
+
+class PowerSavingHetSlurm(PowerSavingSlurm):
+    """With heterogeneous jobs: the components wait for one another's nodes, and begin together."""
+
+    def _launch(self, job: Job, now: int, nodes: set[int], by: str) -> None:
+        super()._launch(job, now, nodes, by)
+        together = self._running(job)
+        if any(other in self.configuring for other in together):
+            self.configuring += [other for other in together if other not in self.configuring]
+
+    def _is_ready(self, job: Job) -> bool:
+        return all(super(PowerSavingHetSlurm, self)._is_ready(other) for other in self._running(job))
+
+    def _running(self, job: Job) -> list[Job]:
+        """It, and the other components of its job that run."""
+        family = self.families[job.het] if job.het else [job]
+        return [other for other in family if other.state == RUNNING]
 
 
 class PowerSavingSharedSlurm(PowerSavingSlurm, SharedSlurm):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from copy import deepcopy
+from itertools import chain
 from typing import Any
 
 import pandas as pd
@@ -24,10 +25,17 @@ from tests.slurm.engine_cases import UNTIL_S, Case, Queue, cases, plain, system_
 from tests.slurm.powered_cases import BOOT, STOP, keys_of, models, powers
 
 
-def simulation(nodes: int, jobs: Workload, given: Any = None, system: Any = None, **keys: Any) -> Simulation:
-    policy = Policy(backfill="slurm", slurm={"SuspendTime": 100} | keys)
+def simulation(
+    nodes: int,
+    jobs: Workload,
+    given: Any = None,
+    system: Any = None,
+    policy: dict[str, Any] | None = None,
+    **keys: Any,
+) -> Simulation:
+    made_of = Policy(backfill="slurm", slurm={"SuspendTime": 100} | keys, **policy or {})
     made = System.homogeneous(nodes) if system is None else System.from_dict(system)
-    return Simulation(made, jobs, policy, models=models() if given is None else given)
+    return Simulation(made, jobs, made_of, models=models() if given is None else given)
 
 
 def run(nodes: int, jobs: Workload, given: Any = None, system: Any = None, **keys: Any) -> Result:
@@ -151,6 +159,27 @@ class TestByHand:
         assert fates(result)[2] == (551, 561, "COMPLETED")
         assert result.components["eligible_time"][2] == 551 + 60
 
+    def test_it_calls_so_many_seconds_after_its_nodes_were_up(self):
+        """At 500 it is given two nodes that are off. What waits for its end is free at 551 + 20."""
+        ties = {"dependency_kinds": ["", "", "AFTEROK"], "dependency_ids": ["", "", "2"]}
+        jobs = trace((0, 1, 1, 60), (500, 2, 100, 120), (500, 1, 10, 60), api_calls=["", "20", ""], **ties)
+        found = fates(run(3, jobs))
+        assert found[2] == (551, 651, "COMPLETED")
+        assert found[3][0] in (571 + 1 + BOOT, 572 + 1 + BOOT)
+
+    @pytest.mark.parametrize(("calls", "end"), [("", 611), ("extend_job:50", 641)])
+    def test_it_asks_for_more_time_once_it_has_begun(self, calls: str, end: int):
+        jobs = trace((0, 1, 1, 60), (500, 2, 90, 60), api_calls=["", calls])
+        sim = simulation(3, jobs, limit_check_s=1, policy={"extend_job": "grant"})
+        assert fates(sim.run())[2][:2] == (551, end)
+
+    def test_cancelled_before_it_called_it_frees_nobody(self):
+        ties = {"dependency_kinds": ["", "", "AFTEROK"], "dependency_ids": ["", "", "2"]}
+        jobs = trace((0, 1, 1, 60), (500, 2, 100, 120), (500, 1, 10, 60), api_calls=["", "20", ""], **ties)
+        sim = simulation(3, jobs)
+        at(sim, 530, lambda: sim.cancel(2))
+        assert fates(sim.run())[3][2] != "COMPLETED"
+
     def test_the_models_say_when(self):
         given = models(idle_off={"timeout_s": 200, "min_awake": 1})
         result = run(3, trace((0, 1, 1, 60), (1000, 1, 1, 60)), given, SuspendTime=None)
@@ -199,12 +228,16 @@ def test_what_cannot_be_is_refused_by_name(keys: Any, given: Any, words: str):
 def powered_cases(draw: st.DrawFn) -> tuple[Case, Power, list[str]]:
     """Sites on which nodes are powered down, and what of them stays on."""
     case = draw(cases()).but(looks_first=draw(st.sampled_from(["main", "backfill"])))
+    return case, *draw(powers(numbers_of(case)))
+
+
+def numbers_of(case: Case) -> dict[str, range]:
+    """The nodes of each module in the plain model."""
     numbers, first = {}, 0
     for name, sizes in case.modules.items():
         numbers[name] = range(first, first + sum(sizes))
         first += sum(sizes) + 1
-    power, words = draw(powers(numbers))
-    return case, power, words
+    return numbers
 
 
 def play(case: Case, power: Power, words: list[str], **more: Any) -> Result:
@@ -216,12 +249,9 @@ def play(case: Case, power: Power, words: list[str], **more: Any) -> Result:
     return result
 
 
-def expected(case: Case, power: Power) -> Any:
-    usual, every, first = plain(case), [], 0
-    for sizes in case.modules.values():
-        every += range(first, first + sum(sizes))
-        first += sum(sizes) + 1
-    slurm = PowerSavingSlurm(usual.c, deepcopy(list(case.jobs)), power, every)
+def expected(case: Case, power: Power, kind: type[PowerSavingSlurm] = PowerSavingSlurm) -> Any:
+    usual, every = plain(case), chain(*numbers_of(case).values())
+    slurm = kind(usual.c, deepcopy(list(case.jobs)), power, every)
     slurm.run(UNTIL_S)
     return {job.id: (job.state, job.start) for job in slurm.jobs}
 

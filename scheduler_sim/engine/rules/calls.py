@@ -11,7 +11,7 @@ from scheduler_sim.engine.core.hooks import on, only_with, question
 from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.core.lifecycle import plan_anew
 from scheduler_sim.engine.core.limits import change_limit, forget_end, plan_end
-from scheduler_sim.engine.core.moments import event_due, limit_changed, started, stops
+from scheduler_sim.engine.core.moments import begins_late, event_due, limit_changed, started, stops
 from scheduler_sim.engine.core.records import Table, table
 from scheduler_sim.engine.core.state import RUNNING
 from scheduler_sim.engine.rules.coscheduling.reservations import move_next_reservations, stays_free
@@ -59,12 +59,30 @@ def _expect_behind(core: CallsCore, row: int, known: int) -> None:
             push_end(core, core.jobs[row].start + core.calls[i].after, CALLS + i)
 
 
+@on(begins_late, "calls")
+def expect_calls_from_now(core: CallsCore, row: int) -> None:
+    """``row`` has waited for its nodes: it calls so many s after now."""
+    _drop_calls(core, row)
+    _expect_behind(core, row, -1)
+
+
 @on(stops, "calls")
 def forget_calls(core: CallsCore, row: int) -> None:
     """``row`` ends before its time: calls to come are not made."""
     if core.clock.now < core.jobs[row].end:
-        for i in range(core.coscheduling.member[row].call, core.coscheduling.member[row].call_last):
-            drop_end(core, CALLS + i)
+        _drop_calls(core, row)
+
+
+@part
+def _drop_calls(core: CallsCore, row: int) -> None:
+    for i in range(core.coscheduling.member[row].call, core.coscheduling.member[row].call_last):
+        drop_end(core, CALLS + i)
+
+
+@question
+def has_begun(core: CallsCore, row: int) -> bool:
+    """Whether a job that has its nodes works on them."""
+    return True
 
 
 @on(event_due, "calls")
@@ -73,6 +91,8 @@ def hear_call(core: CallsCore, kind: int, number: int) -> None:
     if kind != CALLS or core.jobs[core.calls[number].row].state != RUNNING:
         return
     row = core.calls[number].row
+    if not has_begun(core, row):
+        return
     if core.calls[number].kind == WF_API:
         satisfy_called(core, row)
         if core.coscheduling.member[row].whole >= 0:

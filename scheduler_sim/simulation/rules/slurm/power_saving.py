@@ -117,12 +117,11 @@ def _of_models(run: Run) -> list[Kept]:
 
 
 def _refuse(run: Run) -> None:
-    """Nodes are powered down where each job starts by itself, and is never suspended."""
+    """Nodes are powered down where no job is suspended, and none is expected at a known time."""
     keys = run.policy.slurm
     where: dict[str, Any] = {
         f"beside PreemptMode {keys.PreemptMode}": keys.gangs,
-        "where components start together, or with a delay": bool(run.units.members),
-        "beside calls": bool(run.calls),
+        "where components start with a delay": bool(run.units.offset.any()),
         "beside fixed_nodes: false": not keys.fixed_nodes,
         "beside clock: simulator": keys.clock == "simulator",
     }

@@ -219,19 +219,19 @@ def _start_job(core: SlurmCore, leader: int) -> None:
         row = core.coscheduling.member_rows[i]
         placement = placement_of(core, row)
         _picked(core, row, core.slurm.sets.idle)
-        _end_with_others(core, leader, row, placement)
+        end_with_others(core, leader, row, placement)
         start_on_picked(core, row, placement, core.slurm.rules.launch_s)
     core.slurm.memory.started += unit.last - unit.first
 
 
 @part
-def _end_with_others(core: SlurmCore, leader: int, row: int, placement: int) -> None:
+def end_with_others(core: SlurmCore, leader: int, row: int, placement: int) -> None:
     """How long a component takes: as long as the script on the first, or as the longest."""
     if core.slurm.rules.longest:
         core.slurm.way[placement].run = _longest_run(core, leader)
     elif row != leader:
         of_leader = core.placements[core.jobs[leader].placed]
-        core.slurm.way[placement].run = of_leader.duration - core.slurm.rules.launch_s
+        core.slurm.way[placement].run = of_leader.duration - core.slurm.job[leader].launch
         core.jobs[row].fails = core.jobs[leader].fails if of_leader.killed != BY_LIMIT else 0
 
 
@@ -245,7 +245,7 @@ def end_together(core: SlurmCore, row: int) -> None:
         other = core.coscheduling.member_rows[i]
         if core.jobs[other].state == RUNNING:
             forget_end(core, other)
-            _end_with_others(core, unit.leader, other, core.jobs[other].placed)
+            end_with_others(core, unit.leader, other, core.jobs[other].placed)
             plan_end(core, other)
 
 

@@ -98,19 +98,19 @@ def strike_others(core: SlurmCore, row: int, state: int) -> None:
     plan_anew(core)
 
 
-@on(held_idle, "slurm", "coscheduling")
+@on(held_idle, "slurm", "coscheduling", unless="slurm_power_saving")
 def idle_reserved(core: SlurmCore, module: int) -> int:
     """Idle nodes of a module that are held for jobs whose reservations have begun, but that wait."""
     return idle_and_reserved(core, module)
 
 
-@on(has_more_to_write, "slurm", "coscheduling", "idle_rows")
+@on(has_more_to_write, "slurm", "coscheduling", "idle_rows", unless="slurm_power_saving")
 def other_reserved(core: SlurmCore, module: int) -> bool:
     """Whether other nodes are idle and reserved than when the last row was written."""
     return core.pools[module].written_held != idle_and_reserved(core, module)
 
 
-@on(write_more, "slurm", "coscheduling", "idle_rows")
+@on(write_more, "slurm", "coscheduling", "idle_rows", unless="slurm_power_saving")
 def write_reserved_idle(core: SlurmCore, module: int, row: int) -> None:
     """Write how many nodes are idle and reserved."""
     core.pools[module].written_held = core.idle_rows[row].held = idle_and_reserved(core, module)

@@ -16,6 +16,7 @@ from scheduler_sim.engine.core.limits import forget_end, plan_end
 from scheduler_sim.engine.core.moments import begins_late, end_planned, started, stopped, stops
 from scheduler_sim.engine.core.state import BY_LIMIT, INF
 from scheduler_sim.engine.core.waiting import count_waiting
+from scheduler_sim.engine.rules.calls import has_begun
 from scheduler_sim.engine.rules.slurm.change import expect_change, note_change
 from scheduler_sim.engine.rules.slurm.nodes import match_service, put_nodes_of
 from scheduler_sim.engine.rules.slurm.power_saving.nodes import count_nodes
@@ -26,11 +27,22 @@ from scheduler_sim.engine.rules.slurm.power_saving.timing import note_node_chang
 @on(started, "slurm_power_saving")
 def wait_for_boots(core: SlurmPowerCore, row: int) -> None:
     """A job that has been given nodes that are off waits; nobody knows when it will end."""
-    power = core.slurm_power_saving
     note_node_change(core)
     _forget_idle(core, row)
-    if not _has_any_off(core, row):
-        return
+    if has_any_off(core, row):
+        wait_for_nodes(core, row)
+    wait_for_others(core, row)
+
+
+@question
+def wait_for_others(core: SlurmPowerCore, row: int) -> None:
+    """A job that has its nodes waits while one waits with which it starts, and so does that one."""
+
+
+@part
+def wait_for_nodes(core: SlurmPowerCore, row: int) -> None:
+    """It has not begun, and nobody knows when it will end."""
+    power = core.slurm_power_saving
     power.rows[power.looks.configuring] = row
     power.looks.configuring += 1
     power.waits[row] = 1
@@ -50,7 +62,7 @@ def _forget_idle(core: SlurmPowerCore, row: int) -> None:
 
 
 @part
-def _has_any_off(core: SlurmPowerCore, row: int) -> bool:
+def has_any_off(core: SlurmPowerCore, row: int) -> bool:
     """Whether any node of a job is off, or boots."""
     sets = core.slurm_power_saving.sets
     put_nodes_of(core, row, sets.mine)
@@ -73,23 +85,46 @@ def ends_nobody_knows_when(core: SlurmPowerCore, row: int) -> None:
         core.placements[core.jobs[row].placed].duration = INF - core.jobs[row].start
 
 
+@on(has_begun, "slurm_power_saving")
+def has_all_nodes(core: SlurmPowerCore, row: int) -> bool:
+    """One that waits for its nodes has not."""
+    return not core.slurm_power_saving.waits[row]
+
+
 @part
 def begin_those_ready(core: SlurmPowerCore) -> None:
     """Jobs whose nodes are all up begin."""
     power, i = core.slurm_power_saving, 0
     while i < power.looks.configuring:
-        row = power.rows[i]
-        if _has_any_off(core, row):
+        if are_up(core, power.rows[i]):
+            begin_ready(core, power.rows[i])
+        else:
             i += 1
-            continue
-        count_at_work(core, row, 1)
-        forget_end(core, row)
-        _wait_no_longer(core, row)
-        core.slurm.job[row].launch = 0  # it begins with the second
-        begins_late(core, row)
-        plan_end(core, row)
-        expect_change(core)
-        note_change(core, core.clock.now)
+
+
+@question
+def are_up(core: SlurmPowerCore, row: int) -> bool:
+    """Whether all nodes are up for which a job waits."""
+    return not has_any_off(core, row)
+
+
+@question
+def begin_ready(core: SlurmPowerCore, row: int) -> None:
+    """A job begins, the nodes of which are up."""
+    begin(core, row)
+
+
+@part
+def begin(core: SlurmPowerCore, row: int) -> None:
+    """It has waited, and begins with the second."""
+    count_at_work(core, row, 1)
+    forget_end(core, row)
+    _wait_no_longer(core, row)
+    core.slurm.job[row].launch = 0
+    begins_late(core, row)
+    plan_end(core, row)
+    expect_change(core)
+    note_change(core, core.clock.now)
 
 
 @part
