@@ -124,7 +124,12 @@ def lines(number: int) -> Iterator[str]:
     yield "| measured series † | predictions | up to twice | beyond |"
     yield "|---|--:|--:|--:|"
     efficiencies = [(p, y, "") for p, y in measured_efficiencies()]
-    for words, series in (("efficiencies", efficiencies), ("run times", list(measured_times()))):
+    times = list(measured_times())
+    for words, series in (
+        ("efficiencies", efficiencies),
+        ("run times", times),
+        ("both, all", [*efficiencies, *times]),
+    ):
         near, far = predicted(series)
         cells = " | ".join([*near.cells(), *far.cells()])
         yield f"| {words} of {len(series)} series | {len(near.inside) + len(far.inside)} | {cells} |"

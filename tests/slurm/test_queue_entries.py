@@ -14,6 +14,9 @@ from tests.slurm.limit_cases import LimitedCase, limited_simulation
 from tests.slurm.test_engine_large import crowd
 from tests.slurm.test_moments import starts
 
+LONG = (4, 7, 8, 9, 10, 11, 12, 13, 14, 15)
+"""Seeds of cases that are left to the long tests."""
+
 TWO_TESTS = {"nodes": 3, "bf_interval": 30, "bf_max_job_test": 2, "bf_window": 60}
 
 
@@ -85,7 +88,8 @@ def test_so_may_they_where_modules_are_shared_and_arrays_have_limits(seed: int) 
     assert fates(played(case)) == fates(played(case, accelerate=False))
 
 
-@pytest.mark.parametrize("seed", range(16))
+@pytest.mark.interpreted
+@pytest.mark.parametrize("seed", [0, 1, 2, 3, 5, 6, *(pytest.param(i, marks=pytest.mark.long) for i in LONG)])
 def test_so_may_they_where_limits_bind(seed: int) -> None:
     """Who is near a limit of running jobs may be none of the tests: others may start before it."""
     draw = random.Random(seed)
