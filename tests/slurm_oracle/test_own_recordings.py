@@ -19,7 +19,10 @@ def test_every_start_and_end_is_that_of_a_recording(name: str) -> None:
     assert turns_row(name) in PAGE, RENEW
 
 
-@pytest.mark.parametrize("name", own_topologies.NAMES)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=[pytest.mark.long] * name.endswith("_cores")) for name in own_topologies.NAMES],
+)
 def test_jobs_have_the_nodes_that_slurm_gave_them(name: str) -> None:
     found = own_topologies.nearest(name)
     assert found.same >= own_topologies.SAME_NODES * len(found.gaps), found

@@ -9,7 +9,10 @@ from tests.slurm_oracle.figures import meets, nearest
 from tests.slurm_oracle.shared_engine import play_shared_engine, shared_orders
 from tests.slurm_oracle.shared_nodes import load_shared, play_shared, shared_names
 
-RECORDED = shared_names()
+LONG = ("HS1a_cores",)
+"""Recordings whose sites compile a shape that no other test here has."""
+
+RECORDED = [pytest.param(name, marks=[pytest.mark.long] * (name in LONG)) for name in shared_names()]
 
 
 @needs_shared
