@@ -253,7 +253,7 @@ class Core:
     heap: Table[End]  # what runs, by its real end, and what else comes by itself (see events)
     releases: Rows[Release]  # [k, r] what runs, by planned end; absent where no pass looks ahead
     profile: Rows[Step]  # [k, q] free from one time to the next
-    slots: Slots
+    slots: Slots  # kept while a plan is made
     short: Ints  # [m, nodes + 2] Fenwick tree: seconds spent with so many nodes free
     timeline: Table[Row]  # [rows]
     idle_rows: Table[IdleRow]  # [rows]; absent where no idle nodes are held for a job, or switched off

@@ -66,13 +66,13 @@ def plan_pass(core: PlanCore) -> None:
         return
     refresh(core)
     core.clock.due = INF
+    for pool in range(len(core.pools)):
+        core.pools[pool].reserved, core.pools[pool].shadow, core.pools[pool].blocked = 0, INF, 0
     if _is_simple(core) and not _start_before_fronts(core):
         core.clock.profiled = 0
         return
     build_profiles(core, False)
     occupy_reservations(core)
-    for pool in range(len(core.pools)):
-        core.pools[pool].reserved, core.pools[pool].shadow, core.pools[pool].blocked = 0, INF, 0
     forget_slots(core)
     forget_who_is_called(core)
     _plan_all(core)

@@ -116,11 +116,11 @@ def begin_ready(core: SlurmPowerCore, row: int) -> None:
 
 @part
 def begin(core: SlurmPowerCore, row: int) -> None:
-    """It has waited, and begins with the second."""
+    """It has waited: its start is now."""
     count_at_work(core, row, 1)
     forget_end(core, row)
     _wait_no_longer(core, row)
-    core.slurm.job[row].launch = 0
+    core.slurm.job[row].launch = 0  # it begins with the second
     begins_late(core, row)
     plan_end(core, row)
     expect_change(core)
