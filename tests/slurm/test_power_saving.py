@@ -153,6 +153,16 @@ class TestByHand:
         assert fates(result)[2] == (5, end, "COMPLETED")
         assert steps(result, "nodes_stopping")[1] == (36, 1)
 
+    @pytest.mark.parametrize("second", [0, 10, 25])
+    def test_a_node_that_fails_as_it_boots_is_counted_once(self, second: int):
+        """Of the two nodes of a job that ends one is down, and the other boots for nobody."""
+        jobs = trace((0, 1, 1, 60), (1000, 2, 80, 300), (1000 + second, 2, 100, 120))
+        sim = simulation(4, jobs, SuspendTime=0, KillWait=0)
+        at(sim, 1040, lambda: sim.fail("cluster", 1, until=1140))
+        found = fates(sim.run())
+        assert found[2] == (1040, 1040, "FAILED")
+        assert found[3] == (1051 + second, 1151 + second, "COMPLETED")
+
     def test_a_delay_after_a_start_counts_from_when_its_nodes_were_up(self):
         after = {"dependency_ids": ["", "", "2"], "dependency_kinds": ["", "", "AFTER+1"]}
         result = run(3, trace((0, 1, 40, 60), (500, 2, 10, 60), (501, 1, 5, 60), **after))

@@ -32,6 +32,7 @@ from scheduler_sim.engine.rules.slurm.nodes import (
     behind_heaviest,
     is_first_of_its_module,
     keep_of_weight,
+    match_service,
     nodes_given_back,
     out_by_name,
     put_nodes_of,
@@ -149,12 +150,24 @@ def note_given_back(core: SlurmPowerCore) -> None:
     note_node_change(core)
     for number in range(len(core.slurm.partition)):
         it = core.slurm.partition[number]
+        if not _any_boots(core, it):
+            continue
+        match_service(core, it.module, it.low, it.high)  # those that leave service are none of them
         for word in range(it.low, it.high):
             early = idle_in(core, word) & power.sets.booting[word]
             if early != NONE:
                 power.sets.unheld[word] |= early
                 leave(core, it, word, early)
     note_idle(core)
+
+
+@part
+def _any_boots(core: SlurmPowerCore, it: Partition) -> bool:
+    """Whether a node boots that no job has any more."""
+    for word in range(it.low, it.high):
+        if idle_in(core, word) & core.slurm_power_saving.sets.booting[word] != NONE:
+            return True
+    return False
 
 
 @part
