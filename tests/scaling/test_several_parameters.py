@@ -66,6 +66,16 @@ def test_powers_closer_than_the_steps_of_the_search_are_found(constant):
     assert fit.predicted(FAR) == pytest.approx(law(*FAR.T), rel=0.03)
 
 
+@pytest.mark.parametrize(("p", "n", "ties"), [(0.375, 1.125, False), (0.42, 0, True)])
+def test_a_form_that_is_refined_is_listed_once(p: float, n: float, ties: bool):
+    """Also where one parameter has no effect, though sums of simple powers come as near to exact points."""
+    fit = fit_time(GRID, 1e-4 * GRID[:, 0] ** p * GRID[:, 1] ** n, parameters=NAMES)
+    forms = [str(one.curve) for one in fit.candidates]
+    assert len(set(forms)) == len(forms)
+    assert fit.predicted(FAR) == pytest.approx(1e-4 * FAR[:, 0] ** p * FAR[:, 1] ** n, rel=1e-3)
+    assert bool(fit.ties) == ties
+
+
 def test_simple_powers_are_not_refined():
     noise = 1 + 0.02 * stream(0, "several/simple").standard_normal((5, len(GRID)))
     measured = (1e-6 * GRID[:, 0] * np.sqrt(GRID[:, 1]) * noise).ravel()

@@ -82,6 +82,13 @@ def test_each_submission_has_its_pass_where_passes_follow_single_events():
         assert found == {1: (0, 1, DONE), **(expected or {2: (2, 10, DONE), 3: (1, 2, DONE)})}
 
 
+def test_a_plan_made_before_counts_on_all_ends_of_an_instant_where_passes_follow_single_events():
+    """Two nodes come back at 10, one after the other: the third job keeps its start, the fourth is behind it."""
+    policy = Policy(backfill="conservative", passes="event")
+    sim = simulation(2, (0, 1, 10), (0, 1, 10), (1, 2, 5), (2, 1, 1), policy=policy)
+    assert [start for start, _, _ in fates(sim.run()).values()] == [0, 0, 10, 15]
+
+
 def test_an_answer_to_a_pass_makes_the_instant_be_handled_again():
     """A starts at 0; who waited for that cancels B, which started in the same pass, and C takes its place."""
     sim = simulation(2, (0, 1, 10), (0, 1, 10), (0, 1, 10), policy="fcfs")

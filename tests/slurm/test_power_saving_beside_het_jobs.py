@@ -77,6 +77,25 @@ class TestByHand:
         at(sim, 1030, lambda: sim.cancel(2))
         assert told(sim.run())[1:] == 2 * [(1030, 1030, "CANCELLED")]
 
+    @pytest.mark.parametrize("again", [2, 3])
+    def test_one_that_is_requeued_as_it_runs_leaves_the_others_alone(self, again: int) -> None:
+        jobs = [FIRST_JOB, (2, 1000, "A", 1, 800, 20), (2, 1000, "B", 1, 300, 20)]
+        sim = simulation(jobs)
+        at(sim, 1300, lambda: sim.requeue(again))
+        found = told(sim.run())
+        assert found[again - 1][0] > 1300
+        assert found[4 - again][1] - found[4 - again][0] == 800
+
+    @pytest.mark.parametrize("again", [2, 3])
+    def test_one_that_is_requeued_as_they_boot_waits_alone(self, again: int) -> None:
+        """The other has its nodes, begins as they are up, and takes as long as the first would have."""
+        jobs = [FIRST_JOB, (2, 1000, "B", 1, 80, 5), (2, 1000, "B", 1, 30, 2)]
+        sim = simulation(jobs)
+        at(sim, 1030, lambda: sim.requeue(again))
+        found = told(sim.run())
+        assert [end - start for start, end, _ in found[1:]] == [80, 80]
+        assert found[again - 1][0] > found[4 - again][0]
+
     def test_one_whose_nodes_are_all_up_waits_for_nothing(self) -> None:
         result = simulation([FIRST_JOB, (2, 5, "A", 1, 80, 2), (2, 5, "B", 1, 80, 2)]).run()
         assert told(result)[1][0] == told(result)[2][0] <= 15

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from scheduler_sim.engine.core.events import next_end, pop_end
-from scheduler_sim.engine.core.hooks import on
+from scheduler_sim.engine.core.hooks import on, only_with
 from scheduler_sim.engine.core.instant import come_due, submission_due, submit_next, take_events
 from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.core.lifecycle import happen, untie
@@ -44,3 +44,9 @@ def _untie_next(core: Core) -> None:
             if released[i] < released[last]:
                 released[i], released[last] = released[last], released[i]
         untie(core, released[last])
+
+
+@only_with("single_events", otherwise=False)
+def comes_one_by_one(core: Core) -> bool:
+    """Whether there is a pass between two ends of an instant, in which a plan counts on the second."""
+    return True

@@ -47,6 +47,7 @@ from scheduler_sim.engine.rules.power_saving.switching import (
     switches_off,
 )
 from scheduler_sim.engine.rules.shared_nodes.plan import NodePlanCore, name_nodes
+from scheduler_sim.engine.rules.single_events import comes_one_by_one
 from scheduler_sim.engine.schemes.fcfs_and_first_fit import GreedyCore, all_failed, block, is_blocked
 
 
@@ -68,7 +69,7 @@ def plan_pass(core: PlanCore) -> None:
     core.clock.due = INF
     for pool in range(len(core.pools)):
         core.pools[pool].reserved, core.pools[pool].shadow, core.pools[pool].blocked = 0, INF, 0
-    if _is_simple(core) and not _start_before_fronts(core):
+    if _is_simple(core) and not comes_one_by_one(core) and not _start_before_fronts(core):
         core.clock.profiled = 0
         return
     build_profiles(core, False)

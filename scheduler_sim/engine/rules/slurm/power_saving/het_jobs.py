@@ -28,48 +28,56 @@ class HetPowerCore(SlurmPowerCore, UnitsCore):
 
 @on(wait_for_others, "slurm_power_saving", "coscheduling")
 def wait_together(core: HetPowerCore, row: int) -> None:
-    """Where one component that has started waits, all of them do."""
+    """Where one component waits that was given its nodes with this one, all of these do."""
     number = core.coscheduling.member[row].unit
     if number < 0:
         return
     unit, any_waits = core.coscheduling.unit[number], False
     for i in range(unit.first, unit.last):
-        any_waits = any_waits or _waits(core, core.coscheduling.member_rows[i])
+        other = core.coscheduling.member_rows[i]
+        any_waits = any_waits or (_goes_with(core, row, other) and _waits(core, other))
     for i in range(unit.first, unit.last):
         other = core.coscheduling.member_rows[i]
-        if any_waits and core.jobs[other].state == RUNNING and not _waits(core, other):
+        if any_waits and _goes_with(core, row, other) and not _waits(core, other):
             wait_for_nodes(core, other)
 
 
 @on(are_up, "slurm_power_saving", "coscheduling")
 def all_are_up(core: HetPowerCore, row: int) -> bool:
-    """Whether the nodes of all components are up."""
+    """Whether the nodes of all components are up that wait together."""
     number = core.coscheduling.member[row].unit
     if number < 0:
         return not has_any_off(core, row)
     unit = core.coscheduling.unit[number]
     for i in range(unit.first, unit.last):
         other = core.coscheduling.member_rows[i]
-        if _waits(core, other) and has_any_off(core, other):
+        if _goes_with(core, row, other) and has_any_off(core, other):
             return False
     return True
 
 
 @on(begin_ready, "slurm_power_saving", "coscheduling")
 def begin_together(core: HetPowerCore, row: int) -> None:
-    """All components begin, the first one first: the others end with it."""
+    """They begin, the first one first: the others end with it, if it still runs."""
     number = core.coscheduling.member[row].unit
     if number < 0:
         begin(core, row)
         return
-    unit = core.coscheduling.unit[number]
+    unit, given = core.coscheduling.unit[number], core.jobs[row].start
     for i in range(unit.first, unit.last):
         other = core.coscheduling.member_rows[i]
-        if _waits(core, other):
-            end_with_others(core, unit.leader, other, core.jobs[other].placed)
+        if _waits(core, other) and core.jobs[other].start == given:
+            if core.jobs[unit.leader].state == RUNNING:
+                end_with_others(core, unit.leader, other, core.jobs[other].placed)
             begin(core, other)
 
 
 @part
 def _waits(core: HetPowerCore, row: int) -> bool:
     return bool(core.slurm_power_saving.waits[row] == 1)
+
+
+@part
+def _goes_with(core: HetPowerCore, row: int, other: int) -> bool:
+    """Whether another component runs that was given its nodes at the same time."""
+    return bool(core.jobs[other].state == RUNNING and core.jobs[other].start == core.jobs[row].start)
