@@ -83,7 +83,7 @@ def test_each_submission_has_its_pass_where_passes_follow_single_events():
 
 
 def test_a_plan_made_before_counts_on_all_ends_of_an_instant_where_passes_follow_single_events():
-    """Two nodes come back at 10, one after the other: the third job keeps its start, the fourth is behind it."""
+    """Two nodes come back at 10, one after the other: the third job keeps its start, the fourth its own."""
     policy = Policy(backfill="conservative", passes="event")
     sim = simulation(2, (0, 1, 10), (0, 1, 10), (1, 2, 5), (2, 1, 1), policy=policy)
     assert [start for start, _, _ in fates(sim.run()).values()] == [0, 0, 10, 15]
