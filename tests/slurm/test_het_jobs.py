@@ -215,3 +215,15 @@ def test_each_turn_counts_in_19_05(version: str, starts: list[int]) -> None:
     trace = simulation(jobs, keys)
     (found,) = told(trace.run(), "start_time")
     assert [found[i] for i in (0, 1, 3)] == starts
+
+
+def test_one_that_asks_for_more_time_when_the_first_was_requeued_takes_what_it_did() -> None:
+    """The first waits again from 20 on. The other asks at 50 for more time, and ends after its 80 s."""
+    jobs = [(1, 0, "A", 1, 80, 2), (1, 0, "B", 1, 80, 2), (2, 900, "A", 1, 5, 1)]
+    keys = {"backfill": "slurm", "slurm": KEYS, "extend_job": "grant"}
+    trace = simulation(jobs, api_calls=["", "extend_job:50", ""]).workload
+    run = Simulation(two_modules(), trace, Policy.resolve(keys))
+    result = operated(run, 20, lambda sim: sim.requeue(1))
+    starts, ends = told(result, "start_time", "end_time")
+    assert ends[1] - starts[1] == 80
+    assert starts[0] > 20

@@ -226,10 +226,10 @@ def _start_job(core: SlurmCore, leader: int) -> None:
 
 @part
 def end_with_others(core: SlurmCore, leader: int, row: int, placement: int) -> None:
-    """How long a component takes: as long as the script on the first, or as the longest."""
+    """How long a component takes: as long as the script on the first while that runs, or as the longest."""
     if core.slurm.rules.longest:
         core.slurm.way[placement].run = _longest_run(core, leader)
-    elif row != leader:
+    elif row != leader and core.jobs[leader].state == RUNNING:
         of_leader = core.placements[core.jobs[leader].placed]
         core.slurm.way[placement].run = of_leader.duration - core.slurm.job[leader].launch
         core.jobs[row].fails = core.jobs[leader].fails if of_leader.killed != BY_LIMIT else 0

@@ -58,7 +58,7 @@ def all_are_up(core: HetPowerCore, row: int) -> bool:
 
 @on(begin_ready, "slurm_power_saving", "coscheduling")
 def begin_together(core: HetPowerCore, row: int) -> None:
-    """They begin, the first one first: the others end with it, if it still runs."""
+    """They begin, the first one first: the others end with it."""
     number = core.coscheduling.member[row].unit
     if number < 0:
         begin(core, row)
@@ -67,8 +67,7 @@ def begin_together(core: HetPowerCore, row: int) -> None:
     for i in range(unit.first, unit.last):
         other = core.coscheduling.member_rows[i]
         if _waits(core, other) and core.jobs[other].start == given:
-            if core.jobs[unit.leader].state == RUNNING:
-                end_with_others(core, unit.leader, other, core.jobs[other].placed)
+            end_with_others(core, unit.leader, other, core.jobs[other].placed)
             begin(core, other)
 
 
