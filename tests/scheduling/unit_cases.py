@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -128,6 +128,20 @@ def played(case: Case, trace: Workload | None = None, **policy: Any) -> Result:
 def two_modules() -> System:
     """A and B, of two nodes each."""
     return System.from_dict({"modules": [{"name": "A", "nodes": 2}, {"name": "B", "nodes": 2}]})
+
+
+def components(jobs: Sequence[tuple[Any, ...]], **columns: Any) -> Workload:
+    """Jobs: (job, submit, module, nodes, run, limit in minutes)."""
+    job, submit, module, nodes, run, minutes = zip(*jobs, strict=True)
+    return Workload.from_columns(
+        modular_job_id=job,
+        submit_time=submit,
+        partition=module,
+        nodes=nodes,
+        run_time=run,
+        time_limit=[60 * each for each in minutes],
+        **columns,
+    )
 
 
 def operated(run: Simulation, moment: int, what: Callable[[Simulation], object]) -> Result:

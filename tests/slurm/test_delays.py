@@ -18,6 +18,7 @@ from tests.conftest import examples
 from tests.scheduling.unit_cases import (
     Case,
     cases,
+    components,
     fates,
     followed_by_a_pair,
     operated,
@@ -49,17 +50,7 @@ def simulation(
     **columns: Any,
 ) -> Simulation:
     """Jobs: (job, submit, module, nodes, run, limit in minutes, delay)."""
-    job, submit, module, nodes, run, minutes, delay = zip(*jobs, strict=True)
-    trace = Workload.from_columns(
-        modular_job_id=job,
-        submit_time=submit,
-        partition=module,
-        nodes=nodes,
-        run_time=run,
-        time_limit=[60 * each for each in minutes],
-        delay=delay,
-        **columns,
-    )
+    trace = components([job[:-1] for job in jobs], delay=[job[-1] for job in jobs], **columns)
     slurm = {"backfill": "slurm", "slurm": KEYS | (keys or {}), **(policy or {})}
     modules = System.from_dict(system) if system else two_modules()
     return Simulation(modules, trace, Policy.resolve(slurm))

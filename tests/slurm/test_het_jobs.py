@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from scheduler_sim import Policy, Simulation, Workload
+from scheduler_sim import Policy, Simulation
 from scheduler_sim.result.result import Result
 from tests.oracle.plain_slurm import Slurm
 from tests.oracle.plain_slurm_records import FIRST_PRIORITY, Config, Partition
 from tests.oracle.plain_slurm_records import Job as PlainJob
-from tests.scheduling.unit_cases import operated, two_modules
+from tests.scheduling.unit_cases import components, operated, two_modules
 
 pytestmark = pytest.mark.interpreted
 
@@ -24,19 +24,8 @@ def simulation(
     jobs: list[tuple[int, int, str, int, int, int]], keys: dict[str, Any] | None = None, **columns: Any
 ) -> Simulation:
     """Jobs: (job, submit, module, nodes, run, limit in minutes)."""
-    job, submit, module, nodes, run, minutes = zip(*jobs, strict=True)
-    trace = Workload.from_columns(
-        modular_job_id=job,
-        submit_time=submit,
-        partition=module,
-        nodes=nodes,
-        run_time=run,
-        time_limit=[60 * each for each in minutes],
-        **columns,
-    )
-    return Simulation(
-        two_modules(), trace, Policy.resolve({"backfill": "slurm", "slurm": KEYS | (keys or {})})
-    )
+    policy = Policy.resolve({"backfill": "slurm", "slurm": KEYS | (keys or {})})
+    return Simulation(two_modules(), components(jobs, **columns), policy)
 
 
 def told(result: Result, *names: str) -> list[list[Any]]:
@@ -221,7 +210,7 @@ def test_one_that_asks_for_more_time_when_the_first_was_requeued_takes_what_it_d
     """The first waits again from 20 on. The other asks at 50 for more time, and ends after its 80 s."""
     jobs = [(1, 0, "A", 1, 80, 2), (1, 0, "B", 1, 80, 2), (2, 900, "A", 1, 5, 1)]
     keys = {"backfill": "slurm", "slurm": KEYS, "extend_job": "grant"}
-    trace = simulation(jobs, api_calls=["", "extend_job:50", ""]).workload
+    trace = components(jobs, api_calls=["", "extend_job:50", ""])
     run = Simulation(two_modules(), trace, Policy.resolve(keys))
     result = operated(run, 20, lambda sim: sim.requeue(1))
     starts, ends = told(result, "start_time", "end_time")

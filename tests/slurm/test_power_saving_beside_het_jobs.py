@@ -9,17 +9,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scheduler_sim import Policy, Result, Simulation, Workload
+from scheduler_sim import Policy, Result, Simulation
 from scheduler_sim.engine.core.jit import COMPILED
 from scheduler_sim.errors import ConfigError
 from tests.conftest import examples
 from tests.engine.interpreted import interpreted
 from tests.oracle.plain_power_saving import Power, PowerSavingHetSlurm
-from tests.scheduling.unit_cases import two_modules
+from tests.scheduling.unit_cases import components, two_modules
 from tests.simulation.acting import at
 from tests.slurm.engine_cases import Case
 from tests.slurm.engine_cases import fates as starts
 from tests.slurm.powered_cases import BOOT, models, powers
+from tests.slurm.test_het_jobs import told as columns_of
 from tests.slurm.test_het_properties import het_cases
 from tests.slurm.test_power_saving import expected, numbers_of, play
 
@@ -28,25 +29,14 @@ from tests.slurm.test_power_saving import expected, numbers_of, play
 
 def simulation(jobs: list[tuple[int, int, str, int, int, int]], **columns: Any) -> Simulation:
     """Jobs: (job, submit, module, nodes, run, limit in minutes)."""
-    job, submit, module, nodes, run, minutes = zip(*jobs, strict=True)
-    trace = Workload.from_columns(
-        modular_job_id=job,
-        submit_time=submit,
-        partition=module,
-        nodes=nodes,
-        run_time=run,
-        time_limit=[60 * each for each in minutes],
-        **columns,
-    )
     keys = {"SuspendTime": 100, "SuspendExcNodes": "A", "bf_interval": 10, "KillWait": 0, "limit_check_s": 1}
     policy = Policy.resolve({"backfill": "slurm", "slurm": keys})
-    return Simulation(two_modules(), trace, policy, models=models("A", "B"))
+    return Simulation(two_modules(), components(jobs, **columns), policy, models=models("A", "B"))
 
 
 def told(result: Result) -> list[tuple[int, int, str]]:
-    result.check()
-    columns = (result.components[name].tolist() for name in ("start_time", "end_time", "state"))
-    return list(zip(*columns, strict=True))
+    """Start, end and state of each."""
+    return list(zip(*columns_of(result, "start_time", "end_time", "state"), strict=True))
 
 
 FIRST_JOB = (1, 0, "A", 1, 1, 1)
