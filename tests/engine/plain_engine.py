@@ -16,18 +16,23 @@ SWITCH = "NUMBA_DISABLE_JIT"
 
 def plain(*names: str) -> SimpleNamespace:
     """Import modules of the engine, by their paths in it, as attributes by their last names."""
-    return SimpleNamespace(
-        **{name.rpartition(".")[2]: module for name, module in plain_modules(*names).items()}
-    )
+    modules = plain_modules(*names)
+    return SimpleNamespace(**{name.rpartition(".")[2]: modules[name] for name in names})
 
 
 def plain_modules(*names: str) -> dict[str, ModuleType]:
-    """Import modules of the engine, by their paths in it, once more with the compiler switched off."""
+    """Import modules of the engine, by their paths in it, once more with the compiler switched off.
+
+    Returns them with all that they import of the engine.
+    """
     kept = {name: sys.modules.pop(name) for name in list(sys.modules) if name.startswith(PACKAGE)}
     before = os.environ.get(SWITCH)
     os.environ[SWITCH] = "1"
     try:
-        return {name: import_module(f"{PACKAGE}.{name}") for name in names}
+        for name in names:
+            import_module(f"{PACKAGE}.{name}")
+        within = f"{PACKAGE}."
+        return {name.removeprefix(within): it for name, it in sys.modules.items() if name.startswith(within)}
     finally:
         del os.environ[SWITCH]
         os.environ.update({} if before is None else {SWITCH: before})

@@ -30,7 +30,13 @@ if COMPILED:
     highest_in: Callable[[Any], int] = cast(Any, Instruction("highest"))
     """Number of the highest bit that is set; -1 where none is."""
 
+    @part
+    def words(low: int, high: int) -> Any:
+        """The numbers of a module's words, as the processor likes them: without a sign, with no check."""
+        return range(np.uint64(low), np.uint64(high))
+
 else:
+    words = cast(Any, range)
 
     def ones_in(word: Any) -> int:
         """How many bits of a word are set."""
@@ -44,12 +50,6 @@ else:
     def highest_in(word: Any) -> int:
         """Number of the highest bit that is set; -1 where none is."""
         return int(word).bit_length() - 1
-
-
-@part
-def words(low: int, high: int) -> Any:
-    """The numbers of a module's words, as the processor likes them: without a sign, they need no check."""
-    return range(np.uint64(low), np.uint64(high))
 
 
 @part
