@@ -464,8 +464,7 @@ def column_problems(data: pd.DataFrame, table: Sequence[Column]) -> list[str]:
         return problems
     if found != wanted:
         return [f"columns are in the order {', '.join(found)} instead of {', '.join(wanted)}"]
-    for column in table:
-        dtype = data[column.name].dtype
+    for column, dtype in zip(table, data.dtypes, strict=True):
         fits = is_text(data[column.name]) if column.dtype == "text" else dtype == np.dtype(column.dtype)
         if not fits:
             problems.append(f"column {column.name} is {dtype} instead of {column.dtype}")

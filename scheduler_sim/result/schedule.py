@@ -55,6 +55,8 @@ class Schedule:
         runs: pd.DataFrame | None = None,
     ) -> None:
         self.components, self.timeline, self.metrics = components, timeline, metrics
+        self._columns: dict[tuple[int, str], np.ndarray] = {}
+        self._rows: dict[str, np.ndarray] = {}
         self.modules: dict[str, int] = dict(manifest.get("modules", {}))
         self.system: dict[str, Any] = dict(manifest.get("system", {}))
         self.energy: dict[str, Any] = dict(manifest.get("energy") or {})
@@ -99,7 +101,13 @@ class Schedule:
 
     def of(self, column: str) -> np.ndarray:
         """Return a numeric column of the components."""
-        return self.components[column].to_numpy()
+        return self._column(self.components, column)
+
+    def _column(self, table: pd.DataFrame, name: str) -> np.ndarray:
+        """Return a numeric column of a table: pandas takes longer to find one than a law to test it."""
+        if (id(table), name) not in self._columns:
+            self._columns[id(table), name] = table[name].to_numpy()
+        return self._columns[id(table), name]
 
     @cached_property
     def suspended_time(self) -> np.ndarray:
@@ -199,12 +207,15 @@ class Schedule:
 
     def rows(self, module: str) -> np.ndarray:
         """Return the row numbers of a module in the timeline."""
-        return np.flatnonzero(rows_named(self.timeline["module"], module))
+        if module not in self._rows:
+            self._rows[module] = np.flatnonzero(rows_named(self.timeline["module"], module))
+        return self._rows[module]
 
     def recorded(self, module: str, column: str) -> Steps:
         """Return a column of the timeline of one module as a step function."""
         rows = self.rows(module)
-        return from_samples(self.timeline["time"].to_numpy()[rows], self.timeline[column].to_numpy()[rows])
+        time, values = self._column(self.timeline, "time"), self._column(self.timeline, column)
+        return from_samples(time[rows], values[rows])
 
     def nodes_in_use(self, module: str) -> Steps:
         """Add up the nodes of the components that run and are not suspended, from their times alone."""
