@@ -433,9 +433,8 @@ def expected_run_time(work: int, interval: int, cost: int, restart: int, mtbf: f
     )
 
 
-@pytest.mark.parametrize(
-    "interval", ["daly", *(pytest.param(one, marks=pytest.mark.long) for one in (600, 4000))]
-)
+@pytest.mark.long
+@pytest.mark.parametrize("interval", ["daly", 600, 4000])
 def test_over_many_seeds_a_job_takes_as_long_as_daly_expects(interval):
     """10 nodes of 10 h, a failure each hour; 20,000 s of work. 600 jobs: 4 seeds, each on 150 modules.
 

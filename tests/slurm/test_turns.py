@@ -224,7 +224,7 @@ def test_turns_outlive_nodes_that_go_out_of_service(keys: dict[str, Any]) -> Non
     ]
     system = site("FORCE:3", "FORCE:1", tiers=(1, 2), nodes=6, cores_per_node=16, sockets=2, memory_gb=64)
     failing = System.from_dict(system.to_dict() | {"events": events})
-    result = simulate(failing, crowd(60, nodes=2), slurm(**keys))
+    result = simulate(failing, crowd(45, nodes=2), slurm(**keys))
     result.check()
     assert result.metrics["counts"]["requeued"] > 0
     assert result.metrics["suspended"]["times"] > 20

@@ -37,7 +37,9 @@ def of_one_core(case: Case, run: Run, first: bool) -> SharedSlurm:
 
 @needs_shared
 @pytest.mark.interpreted
-@pytest.mark.parametrize("first", [True, False])
+@pytest.mark.parametrize(
+    "first", [True, pytest.param(False, marks=[pytest.mark.long, pytest.mark.interpreted])]
+)
 @pytest.mark.parametrize("name", SINGLE)
 def test_whole_nodes_of_one_core(name: str, first: bool) -> None:
     case = load_case(name)
