@@ -135,6 +135,10 @@ def _places(accounts: Mapping[str, AccountKeys], where: Location) -> Iterator[tu
         yield from _places(account.accounts, (*where, name, "accounts"))
 
 
+AN_ACCOUNT, A_USER = AccountKeys(), UserKeys()
+"""Of which nothing is written: made once, as nobody changes them."""
+
+
 class Associations(NamedTuple):
     """The tree as columns, a row for each association, each above those inside it.
 
@@ -175,7 +179,7 @@ def associations(
     users, charged : [n], user and account of each component; empty if unknown
     """
     tree = _Tree()
-    tree.add_user(ROOT, 0, UserKeys())
+    tree.add_user(ROOT, 0, A_USER)
     for name, account in accounts.items():
         tree.add_all(name, account, above=0)
     codes, pairs = combined(TextColumn.of(users), TextColumn.of(charged))
@@ -206,7 +210,7 @@ def with_usage(
         mine = of_account.setdefault(account or first.get(user, ROOT), {})
         mine[user] = mine.get(user, 0.0) + amount
     found = {name: _used_in(name, keys, of_account) for name, keys in accounts.items()}
-    return found | {name: _used_in(name, AccountKeys(), of_account) for name in list(of_account)}
+    return found | {name: _used_in(name, AN_ACCOUNT, of_account) for name in list(of_account)}
 
 
 def _first_accounts(accounts: Mapping[str, AccountKeys]) -> dict[str, str]:
@@ -225,7 +229,7 @@ def _used_in(name: str, account: AccountKeys, of_account: dict[str, dict[str, fl
     used = of_account.pop(name, {})
     names = dict.fromkeys((*account.users, *used))
     users = {
-        user: account.users.get(user, UserKeys()).model_copy(update={"usage": used.get(user, 0.0)})
+        user: account.users.get(user, A_USER).model_copy(update={"usage": used.get(user, 0.0)})
         for user in names
     }
     inner = {one: _used_in(one, keys, of_account) for one, keys in account.accounts.items()}
@@ -253,7 +257,7 @@ class _Tree:
     user: list[bool] = field(default_factory=lambda: [False])
     shares: list[int] = field(default_factory=lambda: [1])
     priority: list[int] = field(default_factory=lambda: [0])
-    keys: list[AccountKeys | UserKeys] = field(default_factory=lambda: [AccountKeys()])
+    keys: list[AccountKeys | UserKeys] = field(default_factory=lambda: [AN_ACCOUNT])
     account_rows: dict[str, int] = field(default_factory=lambda: {ROOT: 0})
     user_rows: dict[tuple[int, str], int] = field(default_factory=dict)
     default_account: dict[str, int] = field(default_factory=dict)
@@ -286,9 +290,9 @@ class _Tree:
         elif account in self.account_rows:
             above = self.account_rows[account]
         else:
-            above = self.add_account(account, 0, AccountKeys())
+            above = self.add_account(account, 0, AN_ACCOUNT)
         known = self.user_rows.get((above, user))
-        return self.add_user(user, above, UserKeys()) if known is None else known
+        return self.add_user(user, above, A_USER) if known is None else known
 
     def _add(self, name: str, above: int, user: bool, keys: AccountKeys | UserKeys) -> int:
         self.names.append(name)

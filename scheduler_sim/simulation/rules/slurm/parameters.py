@@ -17,6 +17,8 @@ from scheduler_sim.units import MINUTE
 FIRST_PRIORITY = 4294901759
 """Of the first submission under priority/basic, as observed on Slurm 22.05."""
 LONG_AFTER_S = 10 * 366 * 86400
+_SAME = sorted(set(get_type_hints(SlurmRules)).intersection(SlurmKeys.model_fields))
+"""The parameters that the core knows by Slurm's names."""
 
 
 def write_parameters(core: FullCore, keys: SlurmKeys, system: System) -> FullCore:
@@ -28,7 +30,7 @@ def write_parameters(core: FullCore, keys: SlurmKeys, system: System) -> FullCor
 
 def _write_rules(core: FullCore, keys: SlurmKeys, system: System) -> None:
     slurm = core.slurm
-    for name in set(get_type_hints(SlurmRules)).intersection(SlurmKeys.model_fields):
+    for name in _SAME:
         setattr(slurm.rules, name, keys.settled(name))  # some are put into other units below
     origin = int(core.clock.now)
     start = origin - keys.starts_before_s
