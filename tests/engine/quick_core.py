@@ -27,29 +27,43 @@ FILLED_AT_ONCE = {"away", "idle_held", "blocks", "clear"}
 """Arrays of one dimension in which rules put one value everywhere, which a view of memory cannot do."""
 
 
+_known: dict[int, tuple[Any, Any]] = {}
+"""The arrays of the last core, by their ids, each with its view: the next may have most of them, too."""
+
+
 def quick(core: Any) -> Any:
     """Return the views of a core; they are made once, and last as long as it does."""
     if "quick" not in core.__dict__:
+        before = dict(_known)
+        _known.clear()
         parts = zip(core._fields, core, strict=True)
-        made = type(core)._make(part if name in OF_USERS else _view(part) for name, part in parts)
+        made = type(core)._make(part if name in OF_USERS else _view(part, before) for name, part in parts)
         made.__dict__["absent"] = core.absent
         core.__dict__["quick"] = made
     return core.__dict__["quick"]
 
 
-def _view(part: Any) -> Any:
+def _view(part: Any, before: dict[int, tuple[Any, Any]]) -> Any:
     if isinstance(part, tuple) and hasattr(part, "_fields"):
         parts = zip(part._fields, part, strict=True)
-        return type(part)._make(one if name in FILLED_AT_ONCE else _view(one) for name, one in parts)
+        return type(part)._make(one if name in FILLED_AT_ONCE else _view(one, before) for name, one in parts)
     if isinstance(part, tuple):
-        return tuple(map(_view, part))
-    if isinstance(part, np.void):
-        return _record(part)
-    if isinstance(part, np.ndarray) and part.dtype.names is not None:
-        return Table(part)
-    if isinstance(part, np.ndarray) and part.dtype != np.uint64:  # sets: see ``_word``
-        return memoryview(part) if part.ndim == 1 else Array(part)
-    return part
+        return tuple(_view(one, before) for one in part)
+    if not isinstance(part, np.ndarray | np.void):
+        return part
+    _known[id(part)] = before.get(id(part)) or (part, _view_of(part))
+    return _known[id(part)][1]
+
+
+def _view_of(array: Any) -> Any:
+    """Return the view of an array or of a single record."""
+    if isinstance(array, np.void):
+        return _record(array)
+    if array.dtype.names is not None:
+        return Table(array)
+    if array.dtype == np.uint64:  # sets: see ``_word``
+        return array
+    return memoryview(array) if array.ndim == 1 else Array(array)
 
 
 def _record(record: np.void) -> Any:
@@ -93,9 +107,14 @@ class Table(dict[Any, Any]):
 
     def __init__(self, table: Any) -> None:
         self.table, self.shape, self.dtype = table, table.shape, table.dtype
+        self._structure = _structure(table.dtype.type, table.dtype)
+        self._begin = table.ctypes.data
 
     def __missing__(self, at: Any) -> Any:
-        view = _view(self.table[at])
+        if self.table.ndim == 1 and 0 <= at < len(self.table):
+            view = self._structure.from_address(self._begin + int(at) * self.table.strides[0])
+        else:
+            view = _view_of(self.table[at])
         dict.__setitem__(self, at, view)
         return view
 
@@ -117,7 +136,7 @@ class Array:
         if type(at) is tuple and len(at) == len(self.shape):
             return self._numbers[at]
         if at not in self._rows:
-            self._rows[at] = _view(self.array[at])
+            self._rows[at] = _view_of(self.array[at])
         return self._rows[at]
 
     def __setitem__(self, at: Any, value: Any) -> None:
