@@ -33,6 +33,8 @@ def run_columns(schedule: Schedule) -> Breach:
     """The runs have exactly the documented columns and types, known states, and belong to components."""
     if problems := column_problems(schedule.runs, columns_of_runs(schedule.further)):
         return "runs: " + "; ".join(problems)
+    if schedule.runs.empty:
+        return None
     strangers = ~np.isin(schedule.runs["component_id"], schedule.of("component_id"))
     if strangers.any():
         return f"runs: component {schedule.runs['component_id'][strangers].iloc[0]} is not in the components"
@@ -109,6 +111,8 @@ def work_done_once(schedule: Schedule) -> Breach:
     A run keeps its time without checkpoints, restarts and lost time. It keeps nothing if it ended on its own
     and is to run again: the next run then begins like the first.
     """
+    if schedule.runs.empty:
+        return None
     row, table = _rows_of_components(schedule), schedule.runs
     left, lost, spent = (table[name].to_numpy() for name in ("work_s", "lost_s", "checkpoint_s"))
     spent = spent + table["restart_s"].to_numpy()

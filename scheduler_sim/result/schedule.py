@@ -57,6 +57,7 @@ class Schedule:
         self.components, self.timeline, self.metrics = components, timeline, metrics
         self._columns: dict[tuple[int, str], np.ndarray] = {}
         self._rows: dict[str, np.ndarray] = {}
+        self._in_use: dict[str, Steps] = {}
         self.modules: dict[str, int] = dict(manifest.get("modules", {}))
         self.system: dict[str, Any] = dict(manifest.get("system", {}))
         self.energy: dict[str, Any] = dict(manifest.get("energy") or {})
@@ -219,6 +220,11 @@ class Schedule:
 
     def nodes_in_use(self, module: str) -> Steps:
         """Add up the nodes of the components that run and are not suspended, from their times alone."""
+        if module not in self._in_use:
+            self._in_use[module] = self._added_up(module)
+        return self._in_use[module]
+
+    def _added_up(self, module: str) -> Steps:
         mask = self.ran & self.in_module(module)
         lost, away = (table[rows_named(table["module"], module)] for table in (self.lost, self.suspensions))
         begin, finish, nodes = (
