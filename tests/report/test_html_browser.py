@@ -53,6 +53,11 @@ DRAWN = """place => {
 }"""
 """The opaque colours on the canvases of a chart."""
 
+PAINTED = """() => new Promise(
+  done => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 50)))
+)"""
+"""Wait until the charts are on the screen."""
+
 
 @pytest.fixture(scope="module")
 def browser():
@@ -78,7 +83,7 @@ def opened(browser):
         try:
             page.goto(path.as_uri())
             page.wait_for_selector("html[data-ready]", timeout=20_000)
-            page.wait_for_timeout(400)  # until the charts are painted
+            page.evaluate(PAINTED)
             yield page
         finally:
             page.close()
