@@ -21,7 +21,7 @@ needs_shared = pytest.mark.skipif(
     not (SHARED / "data").is_dir(), reason="the shared reference data is not beside this checkout"
 )
 
-EXAMPLES = {"quick": 12, "long": 25, "all": 100}
+EXAMPLES = {"quick": 10, "long": 25, "all": 100}
 """What each profile takes of a hundred random cases."""
 
 for profile, many in EXAMPLES.items():

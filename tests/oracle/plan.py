@@ -30,12 +30,14 @@ class Plan:
         self.rectangles.remove((begin, end, demand))
 
     def available(self, pool: str, time: int) -> int:
-        taken = sum(demand.get(pool, 0) for begin, end, demand in self.rectangles if begin <= time < end)
+        taken = sum([demand.get(pool, 0) for begin, end, demand in self.rectangles if begin <= time < end])
         return self.capacity[pool] - taken
 
     def fits(self, demand: dict[str, int], begin: int, end: int) -> bool:
         """Whether ``demand`` is there from ``begin`` to ``end``; it can only shrink where one begins."""
-        moments = {begin} | {other for other, _, _ in self.rectangles if begin < other < end}
+        if any(self.available(pool, begin) < n for pool, n in demand.items()):
+            return False
+        moments = {other for other, _, _ in self.rectangles if begin < other < end}
         return all(self.available(pool, time) >= n for pool, n in demand.items() for time in moments)
 
     def earliest(self, demand: dict[str, int], length: int) -> int:

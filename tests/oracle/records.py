@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from functools import cached_property
 
 
 @dataclass(frozen=True)
@@ -17,7 +18,7 @@ class Placement:
     cost: float = 1.0
     resources: dict[str, int] = field(default_factory=dict)
 
-    @property
+    @cached_property
     def demand(self) -> dict[str, int]:
         """How much of each pool it takes: nodes of its module, and shared resources."""
         return {self.module: self.nodes} | {name: n for name, n in self.resources.items() if n > 0}
