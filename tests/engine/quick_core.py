@@ -24,7 +24,11 @@ OF_USERS = {"orders", "second_order", "own_scheduler", "vetoes", "placement_rank
 """Parts whose arrays functions of the user get: they stay what they are."""
 
 FILLED_AT_ONCE = {"away", "idle_held", "blocks", "clear"}
-"""Arrays of one dimension in which rules put one value everywhere, which a view of memory cannot do."""
+"""Arrays of one dimension in which rules put one value everywhere.
+
+A view of memory cannot do that: a rule that does it with another array, whose name is not here, meets the
+TypeError "a bytes-like object is required".
+"""
 
 
 _known: dict[int, tuple[Any, Any]] = {}
