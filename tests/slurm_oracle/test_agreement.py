@@ -1,6 +1,6 @@
 """docs/slurm-agreement.md says how near the engine comes to what was recorded, case by case.
 
-That is long: in short the engine is the plain model (test_engine and others), which meets what was recorded.
+Most of that is long: in short the engine is the plain model (test_engine and others), which meets what was recorded.
 """
 
 from __future__ import annotations
@@ -41,8 +41,6 @@ def test_recorded_cases_are_met_as_the_page_says(name: str) -> None:
 
 
 @needs_shared
-@pytest.mark.long
-@pytest.mark.interpreted
 @pytest.mark.parametrize("name", PREEMPTING)
 def test_cases_with_preemption_are_met_as_the_page_says(name: str) -> None:
     row = preempted_row(name)
