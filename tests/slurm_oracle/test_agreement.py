@@ -1,6 +1,7 @@
 """docs/slurm-agreement.md says how near the engine comes to what was recorded, case by case.
 
-Most of that is long: in short the engine is the plain model (test_engine and others), which meets what was recorded.
+Most of that is long: in short the engine is the plain model (test_engine and others), which meets what was
+recorded.
 """
 
 from __future__ import annotations
