@@ -15,6 +15,17 @@ from scheduler_sim.result.steps import Steps, from_changes, from_samples, sum_of
 from scheduler_sim.result.suspensions import spans_of
 
 
+class _Numbers(dict[str, np.ndarray]):
+    """Numeric columns of a table by name: pandas takes longer to find one than a law to test it."""
+
+    def __init__(self, table: pd.DataFrame) -> None:
+        self._table = table
+
+    def __missing__(self, name: str) -> np.ndarray:
+        self[name] = self._table[name].to_numpy()
+        return self[name]
+
+
 class Schedule:
     """Read access to the tables of a result and to what its manifest says of the run.
 
@@ -55,7 +66,7 @@ class Schedule:
         runs: pd.DataFrame | None = None,
     ) -> None:
         self.components, self.timeline, self.metrics = components, timeline, metrics
-        self._columns: dict[tuple[int, str], np.ndarray] = {}
+        self._columns, self._recorded = _Numbers(components), _Numbers(timeline)
         self._rows: dict[str, np.ndarray] = {}
         self._in_use: dict[str, Steps] = {}
         self.modules: dict[str, int] = dict(manifest.get("modules", {}))
@@ -102,13 +113,7 @@ class Schedule:
 
     def of(self, column: str) -> np.ndarray:
         """Return a numeric column of the components."""
-        return self._column(self.components, column)
-
-    def _column(self, table: pd.DataFrame, name: str) -> np.ndarray:
-        """Return a numeric column of a table: pandas takes longer to find one than a law to test it."""
-        if (id(table), name) not in self._columns:
-            self._columns[id(table), name] = table[name].to_numpy()
-        return self._columns[id(table), name]
+        return self._columns[column]
 
     @cached_property
     def suspended_time(self) -> np.ndarray:
@@ -215,8 +220,7 @@ class Schedule:
     def recorded(self, module: str, column: str) -> Steps:
         """Return a column of the timeline of one module as a step function."""
         rows = self.rows(module)
-        time, values = self._column(self.timeline, "time"), self._column(self.timeline, column)
-        return from_samples(time[rows], values[rows])
+        return from_samples(self._recorded["time"][rows], self._recorded[column][rows])
 
     def nodes_in_use(self, module: str) -> Steps:
         """Add up the nodes of the components that run and are not suspended, from their times alone."""

@@ -62,20 +62,23 @@ def _plain_function(function: Any) -> Any:
     return getattr(module, function.__name__)
 
 
-_answers: dict[Any, list[tuple[dict[str, Any], str, Any]]] = {}
-"""What the names of moments stand for, by the parts that a core lacks, and what is in place."""
+_in_place: list[Any] = []
+"""The answers that the names of moments stand for."""
 
 
 def _answer_for(core: Any) -> None:
     """Have each moment's name stand for what the rules of a core do at it: to look that up takes a fifth."""
-    if core.absent not in _answers:
-        _answers[core.absent] = [
-            (names, name, moment.chosen(core._fields, core.absent)) for names, name, moment in _moments()
-        ]
-    if _answers.get("in place") is not _answers[core.absent]:
-        _answers["in place"] = _answers[core.absent]
-        for names, name, answer in _answers[core.absent]:
+    answers = _answers(core._fields, core.absent)
+    if not any(one is answers for one in _in_place):
+        _in_place[:] = [answers]
+        for names, name, answer in answers:
             names[name] = answer
+
+
+@cache
+def _answers(parts: tuple[str, ...], absent: frozenset[str]) -> list[tuple[dict[str, Any], str, Any]]:
+    """Return what each name of a moment stands for in a core with such parts, some of which are absent."""
+    return [(names, name, moment.chosen(parts, absent)) for names, name, moment in _moments()]
 
 
 @cache

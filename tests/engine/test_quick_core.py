@@ -15,12 +15,8 @@ def test_what_is_written_in_a_view_is_in_the_core_and_the_other_way_round():
     views = quick(made)
     views.clock.now, views.jobs[2].submit, views.jobs[0].state = 7, 2**40, 3
     views.queue.waiting[1] = 5
-    assert (made.clock.now, made.jobs[2].submit, made.jobs[0].state, made.queue.waiting[1]) == (
-        7,
-        2**40,
-        3,
-        5,
-    )
+    assert (made.clock.now, made.queue.waiting[1]) == (7, 5)
+    assert (made.jobs[2].submit, made.jobs[0].state) == (2**40, 3)
     made.pools[1].free, made.profile[0, 4].time = 6, 9
     assert (views.pools[1].free, views.profile[0, 4].time, views.profile[0][4].time) == (6, 9, 9)
     assert type(views.pools[1].free) is type(views.queue.waiting[1]) is int

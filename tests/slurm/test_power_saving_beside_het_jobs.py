@@ -39,6 +39,15 @@ def told(result: Result) -> list[tuple[int, int, str]]:
     return list(zip(*columns_of(result, "start_time", "end_time", "state"), strict=True))
 
 
+def requeued_at(
+    time: int, row: int, jobs: list[tuple[int, int, str, int, int, int]]
+) -> list[tuple[int, int, str]]:
+    """Start, end and state of each, where one is requeued."""
+    sim = simulation(jobs)
+    at(sim, time, lambda: sim.requeue(row))
+    return told(sim.run())
+
+
 FIRST_JOB = (1, 0, "A", 1, 1, 1)
 
 
@@ -70,9 +79,7 @@ class TestByHand:
     @pytest.mark.parametrize("again", [2, 3])
     def test_one_that_is_requeued_as_it_runs_leaves_the_others_alone(self, again: int) -> None:
         jobs = [FIRST_JOB, (2, 1000, "A", 1, 800, 20), (2, 1000, "B", 1, 300, 20)]
-        sim = simulation(jobs)
-        at(sim, 1300, lambda: sim.requeue(again))
-        found = told(sim.run())
+        found = requeued_at(1300, again, jobs)
         assert found[again - 1][0] > 1300
         assert found[4 - again][1] - found[4 - again][0] == 800
 
@@ -80,9 +87,7 @@ class TestByHand:
     def test_one_that_is_requeued_as_they_boot_waits_alone(self, again: int) -> None:
         """The other has its nodes, begins as they are up, and takes as long as the first would have."""
         jobs = [FIRST_JOB, (2, 1000, "B", 1, 80, 5), (2, 1000, "B", 1, 30, 2)]
-        sim = simulation(jobs)
-        at(sim, 1030, lambda: sim.requeue(again))
-        found = told(sim.run())
+        found = requeued_at(1030, again, jobs)
         assert [end - start for start, end, _ in found[1:]] == [80, 80]
         assert found[again - 1][0] > found[4 - again][0]
 
