@@ -79,6 +79,8 @@ class Writer:
     def _text(self, thing: Any, kind: Any) -> Any:
         if kind is list:
             return self._all(thing)
+        if kind is bytes:
+            return {"bytes": thing.hex()}
         if kind in (tuple, set, frozenset):
             return {kind.__name__: self._all(sorted(thing, key=repr) if kind in (set, frozenset) else thing)}
         if kind is dict:
@@ -204,6 +206,9 @@ class Reader:
 
     def _tuple(self, what: Any) -> Any:
         return tuple(self.thing(one) for one in what)
+
+    def _bytes(self, what: Any) -> Any:
+        return bytes.fromhex(what)
 
     def _set(self, what: Any) -> Any:
         return {self.thing(one) for one in what}

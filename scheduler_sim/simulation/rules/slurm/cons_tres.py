@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from scheduler_sim.arrays import Ints
+from scheduler_sim.arrays import Bools, Ints
 from scheduler_sim.engine.core.records import lengthened
 from scheduler_sim.engine.engine import FullCore, Sizes, has
 from scheduler_sim.engine.rules.slurm.cons_tres.state import AMONG_ABLE, ConsTresSizes
@@ -41,8 +41,8 @@ class ConsTres(Numbers):
     def __init__(self, run: Run) -> None:
         super().__init__(run)
         self.needed = shares_under_slurm(run.system, run.policy)
-        self._numbers: dict[tuple[int, ...], int] = {}
-        self._levels: dict[tuple[int, ...], int] = {}
+        self._numbers: dict[bytes, int] = {}
+        self._levels: dict[bytes, int] = {}
         self._memory = False
 
     def describe(self, jobs: Jobs) -> Ints | None:
@@ -119,7 +119,7 @@ class ConsTres(Numbers):
         core = core._replace(cons_tres=part._replace(**longer))
         part, kinds = core.cons_tres, core.cons_tres.each.shape[1]
         columns = len(NUMBERS) + len(GENERIC) * kinds + 1
-        rows = np.array(list(self._numbers), dtype=np.int64).reshape(len(self._numbers), columns)
+        rows = np.frombuffer(b"".join(self._numbers), dtype=np.int64).reshape(len(self._numbers), columns)
         for i, name in enumerate(NUMBERS):
             part.need[name][: len(rows)] = rows[:, i]
         for i, name in enumerate(GENERIC):
@@ -132,36 +132,49 @@ class ConsTres(Numbers):
         part.level["need"][levels[new]] = np.flatnonzero(new)
         part.level["read"][levels[new]] = LONG_AGO
         part.level["cpus"][levels] = cpus
-        for number in np.flatnonzero(new).tolist():
-            part.level[levels[number]].alike = self._offer_alike(core, number)
+        part.level["alike"][levels[new]] = self._offer_alike(core, np.flatnonzero(new))
         if described is not None:
             part.asked["need"][jobs.where] = described
         return core
 
-    def _offer_alike(self, core: FullCore, number: int) -> bool:
-        """Whether all nodes that can be able for a need offer the same: as many CPUs as they have."""
-        part, system = core.cons_tres, self.run.system
-        need = part.need[number]
-        least_loaded = part.rules.least_loaded or part.sharing[need.partition].least_loaded
-        if has(core, "node_weights"):  # weights change
-            return False
-        if need.even != AMONG_ABLE or need.generic or least_loaded or part.sharing[need.partition].most_cpus:
-            return False
-        module = system.module_index(system.partitions[need.partition].module)
-        machine = part.machine[slice(*offsets_of(system, self.run.policy)[module : module + 2])]
-        cpus, asked = machine["sockets"] * machine["cores"] * machine["threads"], part.level[need.level].cpus
+    def _offer_alike(self, core: FullCore, numbers: Ints) -> Bools:
+        """Whether all nodes that can be able for each need offer the same: as many CPUs as they have."""
+        part, need = core.cons_tres, core.cons_tres.need[numbers]
+        if has(core, "node_weights") or part.rules.least_loaded:  # weights change, or go by load
+            return np.zeros(len(numbers), dtype=bool)
+        by_load = part.sharing["least_loaded"] | (part.sharing["most_cpus"] > 0)
+        may = (need["even"] == AMONG_ABLE) & (need["generic"] == 0) & ~by_load[need["partition"]].astype(bool)
+        asked = part.level["cpus"][need["level"]]
+        kinds, which = np.unique(
+            np.column_stack((need["partition"], asked, need["whole"])), axis=0, return_inverse=True
+        )
+        alike = np.array([self._nodes_offer_alike(core, *kind) for kind in kinds.tolist()], dtype=bool)
+        offered: Bools = may & alike[which.reshape(-1)]
+        return offered
+
+    def _nodes_offer_alike(self, core: FullCore, partition: int, asked: int, whole: int) -> bool:
+        """The same for nodes of one partition with at least so many CPUs."""
+        system = self.run.system
+        module = system.module_index(system.partitions[partition].module)
+        machine = core.cons_tres.machine[slice(*offsets_of(system, self.run.policy)[module : module + 2])]
+        cpus = machine["sockets"] * machine["cores"] * machine["threads"]
         offered = np.unique(np.column_stack((cpus, machine["weight"]))[cpus >= asked], axis=0)
-        return len(offered) == 1 and bool(need.whole or offered[0, 0] == asked)
+        return len(offered) == 1 and bool(whole or offered[0, 0] == asked)
 
     def place_anew(self, core: FullCore, jobs: Jobs) -> FullCore:
         """Write what one component needs instead."""
         return self.write(core, jobs, self.describe(jobs))
 
 
-def numbered_rows(known: dict[tuple[int, ...], int], table: Ints) -> Ints:
+def numbered_rows(known: dict[bytes, int], table: Ints) -> Ints:
     """int64[n]: the number of each row, the same for equal ones; ``known`` grows."""
-    rows, which = np.unique(table, axis=0, return_inverse=True)
-    numbers = [known.setdefault(tuple(row), len(known)) for row in rows.tolist()]
+    if len(table) == 0:
+        return np.zeros(0, dtype=np.int64)
+    differing = (table != table[0]).any(axis=0)  # to sort by few columns is faster
+    _, first, which = np.unique(table[:, differing], axis=0, return_index=True, return_inverse=True)
+    rows = np.ascontiguousarray(table[first], dtype=np.int64)
+    keys = rows.view(f"V{rows.strides[0]}").ravel().tolist()
+    numbers = [known.setdefault(key, len(known)) for key in keys]
     return np.array(numbers, dtype=np.int64)[which.reshape(-1)]
 
 
