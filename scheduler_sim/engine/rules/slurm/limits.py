@@ -11,20 +11,26 @@ from scheduler_sim.engine.rules.slurm.state import SlurmCore
 @part
 def over_a_limit(core: SlurmCore, row: int, placement: int) -> bool:
     """Whether enough jobs of its partition or its user have been tried; if not, it counts itself."""
-    number = core.slurm.way[placement].partition
-    it, user = core.slurm.partition[number], core.slurm.job[row].user
-    _renew(core, user, 0)
-    _renew(core, user, 1 + number)
-    if _reached(core.slurm.rules.bf_max_job_part, it.tried):
+    if enough_were_tried(core, row, placement):
         return True
-    if _reached(core.slurm.rules.bf_max_job_user, core.slurm.counter[user, 0].tried):
-        return True
-    if _reached(core.slurm.rules.bf_max_job_user_part, core.slurm.counter[user, 1 + number].tried):
-        return True
-    it.tried += 1
+    number, user = core.slurm.way[placement].partition, core.slurm.job[row].user
+    core.slurm.partition[number].tried += 1
     core.slurm.counter[user, 0].tried += 1
     core.slurm.counter[user, 1 + number].tried += 1
     return False
+
+
+@part
+def enough_were_tried(core: SlurmCore, row: int, placement: int) -> bool:
+    """Whether the pass has tried as many jobs of its partition or its user as it may."""
+    number, user = core.slurm.way[placement].partition, core.slurm.job[row].user
+    _renew(core, user, 0)
+    _renew(core, user, 1 + number)
+    if _reached(core.slurm.rules.bf_max_job_part, core.slurm.partition[number].tried):
+        return True
+    if _reached(core.slurm.rules.bf_max_job_user, core.slurm.counter[user, 0].tried):
+        return True
+    return _reached(core.slurm.rules.bf_max_job_user_part, core.slurm.counter[user, 1 + number].tried)
 
 
 @part

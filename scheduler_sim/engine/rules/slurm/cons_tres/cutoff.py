@@ -10,12 +10,24 @@ from scheduler_sim.engine.core.bits import count_common
 from scheduler_sim.engine.core.hooks import on, question
 from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.core.state import WAITING
-from scheduler_sim.engine.rules.slurm.backfill_pass import entries_begin, idle_taken, is_cut_off
+from scheduler_sim.engine.rules.slurm.backfill_pass import (
+    entries_begin,
+    idle_taken,
+    is_cut_off,
+    is_extra,
+)
 from scheduler_sim.engine.rules.slurm.cons_tres.foreseen import goes_by_able
 from scheduler_sim.engine.rules.slurm.cons_tres.levels import refresh
 from scheduler_sim.engine.rules.slurm.cons_tres.state import ConsTresCore
 from scheduler_sim.engine.rules.slurm.job_partition_queue import entry
 from scheduler_sim.engine.rules.slurm.limit_questions import never_starts_in_pass
+from scheduler_sim.engine.rules.slurm.limits import enough_were_tried
+from scheduler_sim.engine.rules.slurm.node_space import record_at
+from scheduler_sim.engine.rules.slurm.reservations.access import names_reservation
+from scheduler_sim.engine.rules.slurm.slot_search import put_unreserved
+
+LOOK_EVERY = 8
+"""After so many entries more may be reserved for those before, so that fewer of the others may start."""
 
 
 @on(entries_begin, "cons_tres")
@@ -36,10 +48,10 @@ def none_may_start(core: ConsTresCore, i: int) -> bool:
     cutoff = core.cons_tres.cutoff
     if not core.cons_tres.rules.accelerate or not core.slurm.memory.self_change or core.rules.complex:
         return False
-    if cutoff.taken:
+    if cutoff.taken or i >= cutoff.again:
         while cutoff.last >= i and not _may_start(core, cutoff.last):
             cutoff.last -= 1
-        cutoff.taken = 0
+        cutoff.taken, cutoff.again = 0, i + LOOK_EVERY
     return bool(cutoff.last < i)
 
 
@@ -56,9 +68,16 @@ def _may_start(core: ConsTresCore, i: int) -> bool:
     need = core.cons_tres.need[core.cons_tres.asked[placement].need]
     if core.jobs[row].state != WAITING or never_starts_in_pass(core, placement):
         return False
+    if not is_extra(core) and enough_were_tried(core, row, placement):
+        return False
     if not goes_by_able(core, placement) or may_make_room(core, placement):
         return True
     refresh(core, need.level)
     it = core.slurm.partition[core.slurm.way[placement].partition]
     able = core.cons_tres.able_by[need.level, 0]
-    return count_common(able, core.slurm.sets.up, it.low, it.high) >= need.min_nodes
+    if count_common(able, core.slurm.sets.up, it.low, it.high) < need.min_nodes:
+        return False
+    if names_reservation(core, row):
+        return True  # it may have nodes that are none to others
+    put_unreserved(core, placement, record_at(core, core.clock.now), core.clock.now)
+    return count_common(able, core.slurm.sets.unreserved, it.low, it.high) >= need.min_nodes

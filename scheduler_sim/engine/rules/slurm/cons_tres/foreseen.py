@@ -29,10 +29,12 @@ from scheduler_sim.engine.rules.slurm.cons_tres.room import (
     room_now,
 )
 from scheduler_sim.engine.rules.slurm.cons_tres.state import AMONG_ABLE, ConsTresCore, Room
-from scheduler_sim.engine.rules.slurm.cons_tres.tenants import forget_changed, leave_by
+from scheduler_sim.engine.rules.slurm.cons_tres.tenants import forget_changed, leave_by, next_end_among
 from scheduler_sim.engine.rules.slurm.planned_ends import ended_by, everywhere, planned_end, running
 from scheduler_sim.engine.rules.slurm.predicted import FIRST_GROUP_S, end_as_seen, first_barrier, wider
 from scheduler_sim.engine.rules.slurm.state import Partition
+
+NEAR = 16  # jobs in order of their ends
 
 
 @part
@@ -107,29 +109,13 @@ def fits_on_free(core: ConsTresCore, need: int, room: Room, nodes: Words) -> boo
 
 @part
 def may_fit_by(core: ConsTresCore, placement: int, nodes: Words, later: int) -> bool:
-    """Whether enough nodes are able once the last group has left by ``later``, as far as is known."""
+    """Whether enough nodes are able once all have left that are planned to by ``later``."""
     need = core.cons_tres.need[core.cons_tres.asked[placement].need]
     if later == INF or not goes_by_able(core, placement):
         return True
-    it = core.slurm.partition[core.slurm.way[placement].partition]
     refresh(core, need.level)
-    end = _last_end_of_group_by(core, it, nodes, later)
-    return count_about_able_by(core, need.level, it, nodes, end) >= need.min_nodes
-
-
-@part
-def _last_end_of_group_by(core: ConsTresCore, it: Partition, nodes: Words, later: int) -> int:
-    """When the last group ends that has left by ``later``, or a little after that; 0 if none has."""
-    first = _next_among(core, it, nodes, 0)
-    if first == running(core):
-        return 0
-    barrier, width, before = _groups_around(core, first, later + 1)
-    for widest in (width, before):
-        if widest > 0:
-            end = planned_end(core, _last_of_group(core, it, nodes, ended_by(core, barrier + widest)))
-            if end <= later:
-                return end
-    return barrier + before if before > 0 else 0
+    it = core.slurm.partition[core.slurm.way[placement].partition]
+    return count_about_able_by(core, need.level, it, nodes, later) >= need.min_nodes
 
 
 @part
@@ -203,9 +189,23 @@ def _last_of_group(core: ConsTresCore, it: Partition, nodes: Words, ended: int) 
 
 @part
 def _next_among(core: ConsTresCore, it: Partition, nodes: Words, i: int) -> int:
-    """The first job from the ``i``-th to end on that runs on any of these nodes, or how many run."""
-    size = running(core)
-    while i < size and not _runs_among(core, it, _placed(core, i), nodes):
+    """The first job from the ``i``-th to end on that runs on any of these nodes, or how many run.
+
+    One of the next is found by looking at each; behind them the nodes are asked who ends there next, as
+    thousands of jobs may run elsewhere before that.
+    """
+    size, near = running(core), i + NEAR
+    while i < size and (i < near or planned_end(core, i) == planned_end(core, i - 1)):
+        if _runs_among(core, it, _placed(core, i), nodes):
+            return i
+        i += 1
+    if i == size:
+        return size
+    end = next_end_among(core, it, nodes, planned_end(core, i - 1))
+    if end == INF:
+        return size
+    i = ended_by(core, end - 1)
+    while not _runs_among(core, it, _placed(core, i), nodes):
         i += 1
     return i
 

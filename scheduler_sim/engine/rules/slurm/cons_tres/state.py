@@ -164,6 +164,7 @@ class Cutoff(Record):
 
     last: int  # the last queue entry whose job may start now
     taken: int  # 1 = since it was found, something was taken
+    again: int  # the entry before which it is looked for again
 
 
 class Window(Record):
