@@ -6,7 +6,7 @@ import ctypes
 import sys
 from copy import deepcopy
 from pathlib import Path
-from traceback import extract_tb
+from traceback import extract_tb, walk_tb
 from typing import Any, Self, cast
 
 from scheduler_sim.engine.core import loop
@@ -15,7 +15,7 @@ from scheduler_sim.engine.core.machine_code import RAISED, compiled_at
 from scheduler_sim.engine.engine import FullCore
 from scheduler_sim.engine.rules.own_scheduler.state import ENDED, STARTED, SUBMITTED
 from scheduler_sim.errors import ConfigError
-from scheduler_sim.schedulers.job import Jobs
+from scheduler_sim.schedulers.job import Job, Jobs
 from scheduler_sim.schedulers.unlawful import UnlawfulError
 from scheduler_sim.schedulers.view import View
 
@@ -90,12 +90,21 @@ class Caller:
         place = f"{self.place_of(error)}: "
         if isinstance(error, UnlawfulError):
             return UnlawfulError(f"{place}{error}")
-        text = f"{place}{kind.__name__} fails at {now} s: {type(error).__name__}: {error}"
+        job = self.job_of(error)
+        of = "" if job is None else f", with job {job}"
+        text = f"{place}{kind.__name__} fails at {now} s{of}: {type(error).__name__}: {error}"
         return ConfigError(text)
 
     def place_of(self, error: BaseException) -> str:
         """Return the user's file, and the line in it where something went wrong, as far as that is known."""
         return _place_in(error, type(self.scheduler))
+
+    def job_of(self, error: BaseException) -> int | None:
+        """Return the id of the job that it had looked at last in the function that failed, if any."""
+        file = file_of(type(self.scheduler))
+        frames = [frame for frame, _ in walk_tb(error.__traceback__) if frame.f_code.co_filename == file]
+        found = [one for frame in frames for one in frame.f_locals.values() if isinstance(one, Job)]
+        return found[-1].id if found else None
 
 
 class PythonCaller(Caller):

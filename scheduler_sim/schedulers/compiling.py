@@ -14,7 +14,6 @@ from scheduler_sim.engine.rules.own_scheduler.taught.schedulers import address_f
 from scheduler_sim.errors import ConfigError
 from scheduler_sim.schedulers.caller import TOLD, Caller, file_of, shown
 from scheduler_sim.schedulers.job import Jobs
-from scheduler_sim.schedulers.lines import telling
 from scheduler_sim.schedulers.unlawful import refused
 
 PLACE = re.compile(r"at (\S+) \((\d+)\)")
@@ -32,9 +31,12 @@ OF_TYPES = re.compile(r" of Reference\w+")
 CODES: dict[Any, str] = {bool | np.bool_: "?", int | np.integer: "i8", float | np.floating: "f8"}
 """How numbers lie in memory."""
 
+NUMBERS = "biuf"
+"""Kinds of numbers that arrays may have, as NumPy has them."""
 
-SEEING = {"schedule", *TOLD.values()}
-"""Methods that get the view."""
+OF_CLASS = bool | int | float | np.bool_ | np.integer | np.floating | np.ndarray
+"""What a method may use of its class, beside other methods."""
+
 
 _ADDRESSES: dict[Any, int] = {}
 """Where the passes of schedulers stand that this process has compiled."""
@@ -46,23 +48,26 @@ class CompiledCaller(Caller):
     def __init__(self, scheduler: Any, trace: Jobs) -> None:
         super().__init__(scheduler, trace)
         self._state = State(scheduler)
-        self._same = _code_of_class(type(scheduler)), *self._state.shape
+        self._code = _code_of_class(type(scheduler))
 
     def make_ready(self, core: Any) -> None:
         """The methods are compiled for each kind of core, once in a process."""
-        place = *self._same, core.shape
+        if not self._state.is_as_it_was():
+            self._state = State(self.scheduler)
+        place = self._code, *self._state.shape, core.shape
         if place not in _ADDRESSES:
             _ADDRESSES[place] = self._compiled(core)
         at = core.own_scheduler.at
-        at.address, at.own, at.broken, at.line = _ADDRESSES[place], self._state.address, 0, 0
+        at.address, at.own, at.broken = _ADDRESSES[place], self._state.address, 0
+        at.line, at.looked_at = 0, -1
         self._state.take()
 
     def _compiled(self, core: Any) -> int:
         """Where the methods stand, compiled for a core. Raises ConfigError for what does not compile."""
         kind, state = type(self.scheduler), self._state
         try:
-            made = kind_of(kind.__name__, state.layout, state.arrays, _telling_methods_of(kind))
-            return address_for(core, made)
+            made = kind_of(kind.__name__, state.layout, state.arrays, _methods_of(kind))
+            return address_for(core, made, file_of(kind))
         except Exception as error:  # whatever the compiler has to say of the user's file
             raise _not_compiled(kind, error) from error
 
@@ -80,9 +85,14 @@ class CompiledCaller(Caller):
         return super().told(unlawful.with_traceback(error.__traceback__), now)
 
     def place_of(self, error: BaseException) -> str:
-        """The last line that its methods have come to, where they say so."""
+        """The last line that its methods have come to."""
         line = int(self.trace.core.own_scheduler.at.line)
         return f"{shown(file_of(type(self.scheduler)))}:{line}" if line else super().place_of(error)
+
+    def job_of(self, error: BaseException) -> int | None:
+        """The job that its methods have looked at last."""
+        row = int(self.trace.core.own_scheduler.at.looked_at)
+        return self.trace.id_of(row) if row >= 0 else None
 
 
 class State:
@@ -100,6 +110,10 @@ class State:
         kind, values = type(scheduler), _attributes(scheduler)
         self._scheduler = scheduler
         self.arrays = {name: value for name, value in values.items() if isinstance(value, np.ndarray)}
+        for name, array in self.arrays.items():
+            if array.dtype.kind not in NUMBERS or not array.dtype.isnative:
+                raise _not_allowed(kind, name, f"an array of {array.dtype}")
+        self._types = {name: type(value) for name, value in vars(scheduler).items()}
         self._numbers = [name for name in values if name not in self.arrays]
         fields = [(name, _code_of(kind, name, values[name])) for name in self._numbers]
         fields += [(address_field(name), "i8") for name in self.arrays]
@@ -109,8 +123,14 @@ class State:
     @property
     def shape(self) -> tuple[Any, ...]:
         """What compiled code depends on."""
-        arrays = tuple((name, array.shape, array.dtype.str) for name, array in self.arrays.items())
-        return str(self.layout.descr), arrays
+        return str(self.layout.descr), tuple((name, *_lie(array)) for name, array in self.arrays.items())
+
+    def is_as_it_was(self) -> bool:
+        """Whether all attributes are still such numbers and such arrays as when this was made."""
+        now = vars(self._scheduler)
+        if now.keys() != self._types.keys() or any(type(now[name]) is not self._types[name] for name in now):
+            return False
+        return all(_lie(now[name]) == _lie(array) for name, array in self.arrays.items() if name in now)
 
     @property
     def address(self) -> int:
@@ -128,6 +148,7 @@ class State:
         """Python sees the state."""
         for name in self._numbers:
             setattr(self._scheduler, name, self._memory[name][0].item())
+        self._types = {name: type(value) for name, value in vars(self._scheduler).items()}
 
 
 def _code_of_class(kind: type) -> Any:
@@ -145,7 +166,7 @@ def _attributes(scheduler: Any) -> dict[str, Any]:
     """What a scheduler has of its own, and of its class if it is a number."""
     names = [name for name in dir(type(scheduler)) if not name.startswith("__")]
     of_class = {name: getattr(type(scheduler), name) for name in names}
-    numbers = {name: value for name, value in of_class.items() if isinstance(value, bool | int | float)}
+    numbers = {name: value for name, value in of_class.items() if isinstance(value, OF_CLASS)}
     return {**numbers, **vars(scheduler)}
 
 
@@ -153,10 +174,19 @@ def _code_of(kind: type, name: str, value: Any) -> str:
     for wanted, code in CODES.items():
         if isinstance(value, wanted):
             return code
-    raise ConfigError(
+    raise _not_allowed(kind, name, type(value).__name__)
+
+
+def _not_allowed(kind: type, name: str, found: str) -> ConfigError:
+    return ConfigError(
         f"{shown(file_of(kind))}: compiled scheduler {kind.__name__}: self.{name}:"
-        f" found {type(value).__name__}; allowed: int, float, bool, arrays of numbers"
+        f" found {found}; allowed: int, float, bool, arrays of numbers"
     )
+
+
+def _lie(array: np.ndarray) -> tuple[Any, ...]:
+    """How an array lies in memory, and whether it may be written to."""
+    return array.shape, array.strides, array.dtype.str, array.flags.writeable
 
 
 def _methods_of(kind: type) -> dict[str, FunctionType]:
@@ -164,15 +194,6 @@ def _methods_of(kind: type) -> dict[str, FunctionType]:
     found = {name: getattr(kind, name) for name in dir(kind) if not name.startswith("__")}
     methods = {name: value for name, value in found.items() if isinstance(value, FunctionType)}
     return {**{name: cast(FunctionType, _nothing) for name in TOLD.values()}, **methods}
-
-
-def _telling_methods_of(kind: type) -> dict[str, FunctionType]:
-    """Those methods; where they stand in the file of the scheduler, they tell the line at which they are."""
-    file = file_of(kind)
-    return {
-        name: telling(method, sees=name in SEEING) if method.__code__.co_filename == file else method
-        for name, method in _methods_of(kind).items()
-    }
 
 
 def _nothing(self: Any, view: Any, job: Any) -> None:
@@ -184,7 +205,8 @@ def _not_compiled(kind: type, error: Exception) -> ConfigError:
     file, text = file_of(kind), STYLES.sub("", str(error))
     lines = [line for name, line in PLACE.findall(text) if name == file or file.endswith(name.lstrip("./"))]
     said = [line.strip() for line in text.rpartition(FAILED)[2].splitlines()[1:] if line.strip()]
-    why = OF_TYPES.sub("", " ".join(said[: 1 + said[0].endswith(":")]) if said else text)
+    why = OF_TYPES.sub("", " ".join(said[: 1 + said[0].endswith(":")]) if said else text.strip())
+    why = why or "no implementation of something in it is known to the compiler"
     place = f"{shown(file)}:{lines[0]}" if lines else shown(file)
     return ConfigError(
         f"{place}: {kind.__name__} cannot be compiled: {why} (without @compiled it is plain Python)"

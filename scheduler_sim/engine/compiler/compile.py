@@ -37,11 +37,11 @@ def dispatcher(function: Any, *, inlined: bool) -> Any:
     That it is inlined or not is always said: else Numba inlines what an inlined function calls, too.
     """
     made = njit(pipeline_class=PartCompiler, forceinline=inlined, **_OPTIONS)(function)
-    made.get_call_template = _whatever_the_number(made.get_call_template)
+    made.get_call_template = whatever_the_number(made.get_call_template)
     return made
 
 
-def _whatever_the_number(template: Callable[..., Any]) -> Callable[..., Any]:
+def whatever_the_number(template: Callable[..., Any]) -> Callable[..., Any]:
     """Numba would compile a function anew for each number that stands in a call of it: a tenth of all."""
 
     def get_call_template(args: Sequence[Any], kws: dict[str, Any]) -> Any:

@@ -15,6 +15,7 @@ from llvmlite.binding import Linkage
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
 from numba.core.compiler_lock import global_compiler_lock
+from numba.core.runtime import rtsys
 from numba.core.types.functions import BaseFunction
 
 
@@ -68,12 +69,15 @@ class _Entry(_Part):
 
 
 def _all_below(library: Any) -> list[Any]:
-    """Return what a library calls, and what that calls; what Numba made by itself holds all it calls."""
+    """Return what a library calls, and what that calls; what Numba made by itself holds all it calls.
+
+    What allocates is last: of that LLVM links only what something before calls.
+    """
     found = list(dict.fromkeys(library._linking_libraries))
     for one in found:
         if isinstance(one, _Part):
             found.extend(other for other in dict.fromkeys(one._linking_libraries) if other not in found)
-    return found
+    return sorted(found, key=lambda one: one is rtsys.library)
 
 
 class PartCompiler(Compiler):

@@ -33,9 +33,10 @@ class OwnScheduler(Numbers):
         return sizes.rows
 
     def write(self, core: FullCore, jobs: Jobs, described: None) -> FullCore:
-        """It can look up what the trace says of them."""
+        """It can look up what the trace says of them, and compiled code their ids."""
         if self.caller is not None:
             self.caller.trace.add(jobs.first, jobs.workload, jobs.placements)
+            core.own_scheduler.ids[jobs.rows] = jobs.column("component_id")
         return core
 
 

@@ -34,7 +34,8 @@ class Asked(Record):
     holding: int  # jobs that are to be held when this pass is over
     broken: int  # the law that compiled code would break, and by which job
     broken_by: int
-    line: int  # at which compiled code is
+    line: int  # of the user's file, at which compiled code has failed
+    looked_at: int  # the job that it had looked at last, -1 = none
 
 
 class Told:
@@ -51,6 +52,7 @@ class OwnScheduler(NamedTuple):
     log: Table[Told]
     wakes: Ints  # [n + MORE_WAKES] at.wakes of them, the earliest first
     hold: Ints  # [n] at.holding of them
+    ids: Ints  # [n] component ids
 
 
 class OwnCore(UnitsCore):
@@ -66,6 +68,7 @@ def blank_own_scheduler(rows: int) -> OwnScheduler:
         room(Told, 3 * rows + 1),
         np.empty(rows + MORE_WAKES, dtype=np.int64),
         np.empty(rows, dtype=np.int64),
+        np.zeros(rows, dtype=np.int64),
     )
 
 

@@ -55,6 +55,8 @@ class JobsIterator(types.SimpleIteratorType):  # type: ignore[name-defined,misc]
 class JobType(types.Type):
     """A job: the core and its row."""
 
+    is_job = True  # code of the user's tells which it has looked at last
+
     def __init__(self, core: Any) -> None:
         self.core = core
         super().__init__(f"Job of {core.name}")

@@ -6,6 +6,7 @@ from typing import Any
 
 from numba.core import cgutils, types
 from numba.core.imputils import RefType, iternext_impl, lower_builtin
+from numba.extending import register_jitable
 
 from scheduler_sim.engine.core.state import WAITING
 from scheduler_sim.engine.rules.own_scheduler.taught.kinds import (
@@ -80,12 +81,18 @@ def next_waiting(core: Any, module: int, place: int) -> tuple[int, int, int]:
     while head + place < tail:
         number = core.queue.waiting[head + place]
         place += 1
-        kept = core.own_scheduler.at.holding
-        while kept > 0 and core.own_scheduler.hold[kept - 1] != number:
-            kept -= 1
-        if core.jobs[number].state == WAITING and kept == 0:
+        if is_queued(core, number):
             return module, place, number
     return module, place, -1
+
+
+@register_jitable
+def is_queued(core: Any, number: int) -> bool:
+    """Whether a job waits, and is not to be held from the end of this pass on."""
+    kept = core.own_scheduler.at.holding
+    while kept > 0 and core.own_scheduler.hold[kept - 1] != number:
+        kept -= 1
+    return core.jobs[number].state == WAITING and kept == 0
 
 
 def next_running(core: Any, module: int, place: int) -> tuple[int, int, int]:
@@ -120,3 +127,20 @@ def count(jobs: Any) -> Any:
         return number
 
     return counted
+
+
+def one_of(jobs: Any, at: Any) -> Any:
+    """A job that waits, or runs, or a placement, by its place among them; negative places count from the end."""
+    if not isinstance(jobs, JobsType | PlacementsType) or not isinstance(at, types.Integer):
+        return None
+
+    def of_place(jobs: Any, at: int) -> Any:
+        left = at if at >= 0 else at + len(jobs)
+        if left >= 0:
+            for one in jobs:
+                if left == 0:
+                    return one
+                left -= 1
+        raise IndexError("no job of that place")
+
+    return of_place

@@ -6,16 +6,18 @@ import inspect
 from collections.abc import Mapping
 from typing import Any
 
-import numba
 import numpy as np
+from llvmlite import ir
 from numba.core import cgutils, types
 from numba.core.datamodel import models
 from numba.core.imputils import lower_getattr_generic, lower_setattr_generic
 from numba.core.typing.templates import AttributeTemplate, infer_getattr
 from numba.extending import intrinsic, register_model
+from numba.np.arrayobj import populate_array
 from numba.np.numpy_support import from_dtype
 
 from scheduler_sim.engine.compiler.compile import AS_PARTS, compiled, njit, reference_to
+from scheduler_sim.engine.compiler.users_code import CHECKED, DEPTH, LINE, ROW, WHERE, users_code
 from scheduler_sim.engine.core.machine_code import Code, address_of
 from scheduler_sim.engine.rules.own_scheduler.state import ENDED, STARTED, SUBMITTED
 from scheduler_sim.engine.rules.own_scheduler.taught.kinds import job_at, view_of
@@ -24,9 +26,6 @@ from scheduler_sim.engine.rules.own_scheduler.taught.views import (
     overload_attribute,
     overload_method,
 )
-
-carray: Any = numba.carray  # type: ignore[attr-defined]
-
 
 class StateType(types.Type):
     """The state of a scheduler: a structure; each class of schedulers has a type of its own kind."""
@@ -84,16 +83,25 @@ def _state_at(typing_context: Any, core: Any, kind: Any) -> Any:
 state_at: Any = intrinsic(_state_at)
 
 
-def _pointer_to(typing_context: Any, address: Any, kind: Any) -> Any:
-    pointer = types.CPointer(kind.dtype)
+def _array_like(array: np.ndarray) -> Any:
+    """A function of an address that gives an array there, which lies in memory as another does."""
+    contiguous, writeable = array.flags.c_contiguous, array.flags.writeable
+    kind = types.Array(from_dtype(array.dtype), array.ndim, "C" if contiguous else "A", readonly=not writeable)
 
-    def generated(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return builder.inttoptr(arguments[0], context.get_value_type(pointer))
+    def typed(typing_context: Any, address: Any) -> Any:
+        def generated(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            made = context.make_array(kind)(context, builder)
+            shape, strides = (
+                [context.get_constant(types.intp, one) for one in of] for of in (array.shape, array.strides)
+            )
+            size = context.get_constant(types.intp, array.itemsize)
+            data = builder.inttoptr(arguments[0], made.data.type)
+            populate_array(made, data=data, shape=shape, strides=strides, itemsize=size, meminfo=None)
+            return made._getvalue()
 
-    return pointer(types.int64, kind), generated
+        return kind(types.int64), generated
 
-
-pointer_to: Any = intrinsic(_pointer_to)
+    return intrinsic(typed)
 
 
 # -- the whole
@@ -113,7 +121,7 @@ def kind_of(
     kind = type(name, (StateType,), {})
     register_model(kind)(models.OpaqueModel)
     for method, function in methods.items():
-        overload_method(kind, method, **TAUGHT)(_always(function))
+        overload_method(kind, method, **TAUGHT | {"jit_options": CHECKED})(_always(function))
     for field, array in arrays.items():
         _teach_array(kind, field, array)
     return kind(name, layout)
@@ -128,11 +136,10 @@ def _always(function: Any) -> Any:
 
 
 def _teach_array(kind: Any, field: str, array: np.ndarray) -> Any:
-    shape, dtype = array.shape, from_dtype(array.dtype)
-    at = address_field(field)
+    at, array_at = address_field(field), _array_like(array)
 
     def taught(state: Any) -> Any:
-        return carray(pointer_to(getattr(state, at), dtype), shape)
+        return array_at(getattr(state, at))
 
     overload_attribute(kind, field, **TAUGHT)(lambda state: taught)
 
@@ -142,8 +149,13 @@ def address_field(array: str) -> str:
     return f"address_of_{array}"
 
 
-def address_for(core: Any, state: StateType) -> int:
-    """Compile the passes of a scheduler with such a state for such a core; returns the address."""
+def address_for(core: Any, state: StateType, file: str) -> int:
+    """Compile the passes of a scheduler with such a state for such a core; returns the address.
+
+    Parameters
+    ----------
+    file : the user's, of which the line is told where something fails
+    """
 
     def tell(core: Any, scheduler: Any, first: int) -> Any:
         last = core.own_scheduler.at.told
@@ -161,8 +173,66 @@ def address_for(core: Any, state: StateType) -> int:
 
     def make_pass(core: Any) -> Any:
         scheduler = state_at(core.own_scheduler.at.own, state)
+        begin()
         first = told(core, scheduler, 0)
+        begin()
         scheduler.schedule(view_of(core))
         told(core, scheduler, first)
 
-    return address_of(Code(*compiled(make_pass, (reference_to(core),), allocates=True)))
+    tried = _tried(njit(**AS_PARTS)(make_pass))
+
+    def whole_pass(core: Any) -> Any:
+        tried(core)
+
+    with users_code(file):
+        return address_of(Code(*compiled(whole_pass, (reference_to(core),), allocates=True)))
+
+
+def _begin(typing_context: Any) -> Any:
+    """Nothing has been looked at."""
+
+    def generated(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        for word, value in ((LINE, 0), (ROW, -1), (DEPTH, 0)):
+            builder.store(ir.Constant(ir.IntType(64), value), _word(builder, word))
+        return context.get_dummy_value()
+
+    return types.none(), generated
+
+
+begin: Any = intrinsic(_begin)
+
+
+def _tried(function: Any) -> Any:
+    """A call of a function with the core, which keeps where the user's code was when it failed.
+
+    It is read there at once: other simulations of this process write to the same place.
+    """
+
+    def typed(typing_context: Any, core: Any) -> Any:
+        kind = typing_context.resolve_value_type(function)
+        kind.get_call_type(typing_context, (core,), {})
+
+        def generated(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            made = function.overloads[(core,)]
+            context.active_code_library.add_linking_library(made.library)
+            status, _ = context.call_internal_no_propagate(builder, made.fndesc, signature, arguments)
+            with cgutils.if_unlikely(builder, status.is_error):
+                where = [builder.load(_word(builder, word)) for word in (LINE, ROW)]
+                kinds = types.none(core, types.int64, types.int64)
+                context.compile_internal(builder, _keep_where, kinds, [arguments[0], *where])
+                context.call_conv.return_status_propagate(builder, status)
+            return context.get_dummy_value()
+
+        return types.none(core), generated
+
+    return intrinsic(typed)
+
+
+def _keep_where(core: Any, line: int, row: int) -> None:
+    core.own_scheduler.at.line = line
+    core.own_scheduler.at.looked_at = row
+
+
+def _word(builder: Any, word: int) -> Any:
+    at = ir.Constant(ir.IntType(64), int(WHERE.ctypes.data) + 8 * word)
+    return builder.inttoptr(at, at.type.as_pointer())

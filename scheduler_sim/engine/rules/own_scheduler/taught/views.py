@@ -35,7 +35,7 @@ from scheduler_sim.engine.rules.own_scheduler.taught.kinds import (
     queue_of,
     running_of,
 )
-from scheduler_sim.engine.rules.own_scheduler.taught.queues import count
+from scheduler_sim.engine.rules.own_scheduler.taught.queues import count, is_queued, one_of
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -109,14 +109,64 @@ def modules_of(free: Any) -> Any:
     return lambda free: core_of(free).clock.modules
 
 
+def are_equal(one: Any, other: Any) -> Any:
+    """Whether two are the same job, or the same placement."""
+    if not isinstance(one, JobType | PlacementType) or type(one) is not type(other):
+        return None
+    return lambda one, other: number_of(one) == number_of(other)
+
+
+def are_different(one: Any, other: Any) -> Any:
+    """Whether two are not the same job, or placement."""
+    if not isinstance(one, JobType | PlacementType) or type(one) is not type(other):
+        return None
+    return lambda one, other: number_of(one) != number_of(other)
+
+
+def keys_of(free: Any) -> Any:
+    """The numbers of modules."""
+    return lambda free: range(core_of(free).clock.modules)
+
+
+def values_of(free: Any) -> Any:
+    """Idle nodes of each module."""
+    return lambda free: [free[module] for module in range(core_of(free).clock.modules)]
+
+
+def items_of(free: Any) -> Any:
+    """Each module with its idle nodes."""
+    return lambda free: [(module, free[module]) for module in range(core_of(free).clock.modules)]
+
+
 overload(len, **TAUGHT)(count)
 overload(len, **TAUGHT)(modules_of)
 overload(operator.getitem, **TAUGHT)(free_in)
+overload(operator.getitem, **TAUGHT)(one_of)
+overload(operator.eq, **TAUGHT)(are_equal)
+overload(operator.ne, **TAUGHT)(are_different)
+overload_method(FreeType, "keys", **TAUGHT)(keys_of)
+overload_method(FreeType, "values", **TAUGHT)(values_of)
+overload_method(FreeType, "items", **TAUGHT)(items_of)
 
 
 @_attribute(JobType, "number")
 def _number(job: Any) -> Any:
     return number_of(job)
+
+
+@_attribute(JobType, "id")
+def _id(job: Any) -> Any:
+    return core_of(job).own_scheduler.ids[number_of(job)]
+
+
+@_attribute(JobType, "pending")
+def _pending(job: Any) -> Any:
+    return is_queued(core_of(job), number_of(job))
+
+
+@_attribute(PlacementType, "number")
+def _number_of_placement(placement: Any) -> Any:
+    return number_of(placement)
 
 
 @_attribute(JobType, "submit")
@@ -267,14 +317,6 @@ def _hold(view: Any, job: Any) -> Any:
 @_method(ViewType, "release")
 def _release(view: Any, job: Any) -> Any:
     return lambda view, job: release_job(core_of(view), number_of(job)) > NOT_NOW
-
-
-@_method(ViewType, "at_line")
-def _at_line(view: Any, line: Any) -> Any:
-    def keep(view: Any, line: Any) -> Any:
-        core_of(view).own_scheduler.at.line = line
-
-    return keep
 
 
 @register_jitable

@@ -1,0 +1,364 @@
+"""Code of a user's own: Numba compiles it as it does any, and here it keeps to Python's rules.
+
+- An index out of bounds is an IndexError, never memory of something else.
+- Integers that do not fit, shifts, powers, ``math`` and conversions fail where they do in Python.
+- A variable that was never assigned is an UnboundLocalError; recursion without end a RecursionError.
+- It writes down at which line it is, and at which job it has looked last: ``WHERE``.
+
+That holds in methods and in all functions that they call, however those were decorated.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+import numba
+import numpy as np
+from llvmlite import ir as llvm_ir
+from numba.core import cgutils, ir, types
+from numba.core.compiler_machinery import register_pass
+from numba.core.funcdesc import default_mangler
+from numba.core.lowering import Lower
+from numba.core.typed_passes import BaseNativeLowering, NativeLowering
+
+from scheduler_sim.engine.compiler import python_rules as rules
+from scheduler_sim.engine.compiler.assigned import is_nothing, is_same_variable, maybe_unassigned
+from scheduler_sim.engine.compiler.compile import whatever_the_number
+from scheduler_sim.engine.compiler.linking import PartCompiler
+
+LINE, ROW, DEPTH = range(3)
+WHERE = np.zeros(3, dtype=np.int64)
+"""The line at which a user's code is, the row of the job it has looked at last (-1 = none), and how deep it is in
+calls of itself."""
+
+DEEPEST = 1000
+"""So many calls of a function by itself may be open, as in Python."""
+
+TO_INT = {int, round, math.floor, math.ceil, math.trunc}
+"""Functions that make a float an integer."""
+
+
+class _Work(NamedTuple):
+    """What is being compiled."""
+
+    file: str  # of which lines are told
+    twins: dict[Any, Any]  # of functions that the user has compiled
+
+
+_at_work: list[_Work] = []
+
+
+@contextmanager
+def users_code(file: str) -> Iterator[None]:
+    """For as long as this lasts, what a user's methods call is compiled as they are.
+
+    Parameters
+    ----------
+    file : the one whose lines are told
+    """
+    found = types.Dispatcher.dispatcher
+    _at_work.append(_Work(file, {}))
+    types.Dispatcher.dispatcher = property(lambda kind: _checked(found.fget(kind)))
+    try:
+        yield
+    finally:
+        types.Dispatcher.dispatcher = found
+        _at_work.pop()
+
+
+def _checked(dispatcher: Any) -> Any:
+    """What stands in for a function that the user has compiled: the same, compiled anew with all tests."""
+    function = dispatcher.py_func
+    if issubclass(dispatcher._compiler.pipeline_class, PartCompiler) or _home(function) in OURS:
+        return dispatcher
+    twins = _at_work[-1].twins
+    if dispatcher not in twins:
+        njit: Any = numba.njit
+        kept = {"error_model", "inline"} & set(dispatcher.targetoptions)
+        signatures = None if dispatcher._can_compile else list(dispatcher.overloads)
+        options = CHECKED | {name: dispatcher.targetoptions[name] for name in kept}
+        made = twins[dispatcher] = njit(signatures, **options)(function)
+        made.get_call_template = whatever_the_number(made.get_call_template)
+    return twins[dispatcher]
+
+
+OURS = {"numba", "scheduler_sim"}
+"""Packages whose code needs no tests."""
+
+
+def _home(function: Any) -> str:
+    """The package that a function stands in."""
+    return (function.__module__ or "").partition(".")[0]
+
+
+class CheckedLower(Lower):
+    """Numba's step from its own code to LLVM's, with the tests."""
+
+    def lower_normal_function(self, fndesc: Any) -> None:
+        """Lower a function."""
+        self._told_line = 0
+        self._maybe, self._bound = maybe_unassigned(self.blocks), dict[str, Any]()
+        super().lower_normal_function(fndesc)
+
+    def pre_block(self, block: Any) -> None:
+        """The line is told anew in each block."""
+        super().pre_block(block)
+        self._told_line = 0
+        self._emit = rules.Emitter(self)
+
+    def lower_inst(self, inst: Any) -> None:
+        """Lower a statement."""
+        if _may_fail(inst):
+            self._tell_line()
+        if self._maybe:
+            self._look_whether_assigned(inst)
+        if isinstance(inst, ir.SetItem | ir.StaticSetItem):
+            self._look_at_item(inst)
+        elif isinstance(inst, ir.SetAttr) and hasattr(self.typeof(inst.target.name), "fields"):
+            of = self.typeof(inst.target.name).fields
+            if inst.attr in of:
+                rules.may_become(inst.attr, of[inst.attr][0], self.typeof(inst.value.name))
+        super().lower_inst(inst)
+        if isinstance(inst, ir.Assign):
+            self._tell_job(inst)
+
+    # -- where it is
+
+    def _tell_line(self) -> None:
+        line = self.loc.line
+        if self.loc.filename == _at_work[-1].file and line != self._told_line:
+            self._write(LINE, self._emit.number(line))
+            self._told_line = line
+
+    def _tell_job(self, inst: Any) -> None:
+        """The job that a variable of the user's is now, or of which something is asked."""
+        value = inst.value
+        if isinstance(value, ir.Expr) and value.op == "getattr":
+            name = value.value.name
+        else:
+            name = inst.target.name
+            if name.startswith("$"):
+                return
+        kind = self.typeof(name)
+        if getattr(kind, "is_job", False):
+            job = cgutils.create_struct_proxy(kind)(self.context, self.builder, value=self.loadvar(name))
+            self._write(ROW, job.number)
+
+    def _place(self, word: int) -> Any:
+        at = self._emit.number(int(WHERE.ctypes.data) + 8 * word)
+        return self.builder.inttoptr(at, llvm_ir.IntType(64).as_pointer())
+
+    def _write(self, word: int, value: Any) -> None:
+        self.builder.store(value, self._place(word))
+
+    # -- variables
+
+    def _look_whether_assigned(self, inst: Any) -> None:
+        """What may not have been assigned has a flag; who uses it looks there."""
+        passed_on = isinstance(inst, ir.Assign) and is_same_variable(inst)
+        if not passed_on and not isinstance(inst, ir.Del):
+            for used in inst.list_vars():
+                is_set = isinstance(inst, ir.Assign) and used.name == inst.target.name
+                if used.name in self._maybe and not is_set:
+                    unset = self.builder.not_(self.builder.load(self._flag(used.name)))
+                    text = f"cannot access local variable '{used.unversioned_name}'"
+                    self._tell_line()
+                    self._emit.raises(
+                        unset, UnboundLocalError, f"{text} where it is not associated with a value"
+                    )
+        if isinstance(inst, ir.Assign) and inst.target.name in self._maybe:
+            is_set = llvm_ir.Constant(llvm_ir.IntType(1), not is_nothing(inst))
+            if passed_on and inst.value.name in self._maybe:
+                is_set = self.builder.load(self._flag(inst.value.name))
+            self.builder.store(is_set, self._flag(inst.target.name))
+
+    def _flag(self, name: str) -> Any:
+        if name not in self._bound:
+            self._bound[name] = cgutils.alloca_once(self.builder, llvm_ir.IntType(1))
+        return self._bound[name]
+
+    # -- items
+
+    def lower_getitem(self, resty: Any, expr: Any, value: Any, index: Any, signature: Any) -> Any:
+        """Lower ``value[index]``."""
+        self._look_at_index(value, index)
+        return super().lower_getitem(resty, expr, value, index, signature)
+
+    def _look_at_item(self, inst: Any) -> None:
+        """Before ``target[index] = value``."""
+        index = inst.index_var if isinstance(inst, ir.StaticSetItem) else inst.index
+        if index is not None:
+            self._look_at_index(inst.target, index)
+        kind = self.typeof(inst.target.name)
+        if isinstance(kind, types.Array):
+            given = self.typeof(inst.value.name)
+            rules.fits_an_item(self._emit, kind.dtype, self.loadvar(inst.value.name), given)
+
+    def _look_at_index(self, value: Any, index: Any) -> None:
+        """What Numba's own test leaves out: masks of another length, and ``flat``."""
+        kind, by = self.typeof(value.name), self.typeof(index.name)
+        at = self.loadvar(index.name)
+        if isinstance(kind, types.NumpyFlatType):
+            whole = types.int64
+            of_flat = types.none(kind, whole)
+            place = self.context.cast(self.builder, at, by, whole)
+            arguments = (self.loadvar(value.name), place)
+            self.context.compile_internal(self.builder, _inside_flat, of_flat, arguments)
+        elif isinstance(kind, types.Array):
+            shape = cgutils.unpack_tuple(
+                self.builder, self._array(kind, self.loadvar(value.name)).shape, kind.ndim
+            )
+            parts = [(by, at)]
+            if isinstance(by, types.BaseTuple):
+                parts = list(zip(by.types, cgutils.unpack_tuple(self.builder, at, len(by)), strict=True))
+            for length, (one, mask) in zip(shape, parts, strict=False):
+                if isinstance(one, types.Array) and isinstance(one.dtype, types.Boolean) and one.ndim == 1:
+                    [known] = cgutils.unpack_tuple(self.builder, self._array(one, mask).shape, 1)
+                    other = self.builder.icmp_signed("!=", known, length)
+                    self._emit.raises(other, IndexError, rules.OTHER_LENGTH)
+
+    def _array(self, kind: Any, value: Any) -> Any:
+        return self.context.make_array(kind)(self.context, self.builder, value)
+
+    # -- operators and calls
+
+    def lower_binop(self, resty: Any, expr: Any, op: Any) -> Any:
+        """Lower an operator on two numbers, or on anything else."""
+        signature = self.fndesc.calltypes[expr]
+        kinds = [self.typeof(one.name) for one in (expr.lhs, expr.rhs)]
+        emit, gives = self._emit, signature.return_type
+        left, right = (self.loadvar(one.name) for one in (expr.lhs, expr.rhs))
+        if all(map(rules.is_int, kinds)) and gives == types.int64:
+            words = [emit.as_int(value, kind) for value, kind in zip((left, right), kinds, strict=True)]
+            result = rules.operate(emit, op, *words, expr.static_rhs)
+            if result is not None:
+                return self.context.cast(self.builder, result, types.int64, resty)
+        result = super().lower_binop(resty, expr, op)
+        if op is operator.pow and gives == types.float64:
+            base, exponent = (
+                emit.as_float(value, kind) for value, kind in zip((left, right), kinds, strict=True)
+            )
+            rules.is_real(emit, base, exponent, emit.as_float(result, resty))
+        return result
+
+    def lower_expr(self, resty: Any, expr: Any) -> Any:
+        """Lower an expression."""
+        if expr.op == "unary" and expr.fn is operator.neg and rules.is_int(self.typeof(expr.value.name)):
+            word = self._emit.as_int(self.loadvar(expr.value.name), self.typeof(expr.value.name))
+            return self.context.cast(self.builder, rules.negate(self._emit, word), types.int64, resty)
+        return super().lower_expr(resty, expr)
+
+    def lower_call(self, resty: Any, expr: Any) -> Any:
+        """Lower a call."""
+        kind = self.typeof(expr.func.name)
+        if isinstance(kind, types.RecursiveCall):
+            return self._lower_call_of_itself(resty, expr)
+        function = _python_function(kind)
+        kinds = [self.typeof(one.name) for one in expr.args]
+        floats = [one for one, of in zip(expr.args, kinds, strict=True) if isinstance(of, types.Float)]
+        if function is round and len(kinds) > 1 and floats:
+            raise rules.TypingError("round() to a number of digits rounds otherwise where it is compiled")
+        if function in TO_INT and len(floats) == 1 and isinstance(resty, types.Integer):
+            rules.fits_an_int(
+                self._emit,
+                self._emit.as_float(self.loadvar(floats[0].name), self.typeof(floats[0].name)),
+            )
+        result = super().lower_call(resty, expr)
+        if getattr(function, "__module__", "") == "math" and resty == types.float64:
+            arguments = [
+                self._emit.as_float(self.loadvar(one.name), of)
+                for one, of in zip(expr.args, kinds, strict=True)
+                if isinstance(of, types.Number)
+            ]
+            rules.in_domain(self._emit, function.__name__, tuple(arguments), result)
+        return result
+
+    def _lower_call_of_itself(self, resty: Any, expr: Any) -> Any:
+        place, one = self._place(DEPTH), self._emit.number(1)
+        deep = self.builder.add(self.builder.load(place), one)
+        too_deep = self.builder.icmp_signed(">", deep, self._emit.number(DEEPEST))
+        self._emit.raises(too_deep, RecursionError, "maximum recursion depth exceeded")
+        self.builder.store(deep, place)
+        signature = self.fndesc.calltypes[expr]
+        result = self._lower_call_RecursiveCall(self.typeof(expr.func.name), expr, signature)
+        self.builder.store(self.builder.sub(self.builder.load(place), one), place)
+        return self.context.cast(self.builder, result, signature.return_type, resty)
+
+    def _lower_call_RecursiveCall(self, fnty: Any, expr: Any, signature: Any) -> Any:
+        """Call a function that is still being compiled, by its name: it will be in the same entry."""
+        context = self.context
+        arguments = self.fold_call_args(fnty, signature, expr.args, expr.vararg, expr.kws)
+        called, mangler = fnty.get_overloads(signature.args), context.mangler or default_mangler
+        name = mangler(called.qualname, signature.args, abi_tags=self.fndesc.abi_tags, uid=called.uid)
+        kind = context.call_conv.get_function_type(signature.return_type, signature.args)
+        function = cgutils.get_or_insert_function(self.builder.module, kind, name)
+        status, result = context.call_conv.call_function(
+            self.builder, function, signature.return_type, signature.args, arguments
+        )
+        with cgutils.if_unlikely(self.builder, status.is_error):
+            context.call_conv.return_status_propagate(self.builder, status)
+        return result
+
+
+def _may_fail(inst: Any) -> bool:
+    """Whether something can go wrong in a statement, of which the line is told then."""
+    if isinstance(inst, ir.Assign):
+        value = inst.value
+        return isinstance(value, ir.Expr) and value.op not in HARMLESS
+    return isinstance(inst, ir.SetItem | ir.StaticSetItem | ir.DelItem | ir.StaticRaise | ir.DynamicRaise)
+
+
+HARMLESS = {"getattr", "build_tuple", "pair_first", "pair_second", "cast", "null", "undef", "iternext", "getiter"}
+"""Expressions in which nothing goes wrong."""
+
+
+def _python_function(kind: Any) -> Any:
+    """The function of Python's that is called, as far as it is one."""
+    return kind.typing_key if isinstance(kind, types.Function) else None
+
+
+def _inside_flat(flat: Any, at: int) -> None:
+    """An index into ``flat`` has to be in there; Numba does not count from the end here."""
+    if at < 0 or at >= len(flat):
+        raise IndexError("index is out of bounds")
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class _CheckedLowering(BaseNativeLowering):
+    """Numba's step to LLVM's code, with the tests."""
+
+    _name = "checked_native_lowering"
+
+    @property
+    def lowering_class(self) -> Any:
+        """Return what lowers."""
+        return CheckedLower
+
+
+class UsersCompiler(PartCompiler):
+    """Numba's, with the tests."""
+
+    def define_pipelines(self) -> Any:
+        """Return Numba's own passes, but for one."""
+        made = super().define_pipelines()
+        for pipeline in made:
+            pipeline.passes = [
+                (_CheckedLowering, text) if step is NativeLowering else (step, text)
+                for step, text in pipeline.passes
+            ]
+            pipeline._finalized = False
+            pipeline.finalize()
+        return made
+
+
+CHECKED: dict[str, Any] = {
+    "pipeline_class": UsersCompiler,
+    "boundscheck": True,
+    "no_cpython_wrapper": True,
+    "no_cfunc_wrapper": True,
+}
+"""How Numba is to compile code of a user's."""
