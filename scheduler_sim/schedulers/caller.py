@@ -13,10 +13,11 @@ from scheduler_sim.engine.core import loop
 from scheduler_sim.engine.core.calling import PROTOTYPE
 from scheduler_sim.engine.core.machine_code import RAISED, compiled_at
 from scheduler_sim.engine.engine import FullCore
+from scheduler_sim.engine.rules.own_scheduler.asking import ENDLESS
 from scheduler_sim.engine.rules.own_scheduler.state import ENDED, STARTED, SUBMITTED
 from scheduler_sim.errors import ConfigError
 from scheduler_sim.schedulers.job import Job, Jobs
-from scheduler_sim.schedulers.unlawful import UnlawfulError
+from scheduler_sim.schedulers.unlawful import UnlawfulError, refused
 from scheduler_sim.schedulers.view import View
 
 TOLD = {SUBMITTED: "on_submit", ENDED: "on_end", STARTED: "on_start"}
@@ -163,6 +164,8 @@ class PythonCaller(Caller):
     def _make_pass(self) -> None:
         """Tell it what has happened, let it say who starts, tell it who did."""
         self._view.begin()
+        if self._asked.endless:
+            raise refused(type(self.scheduler).__name__, None, self._view.now, ENDLESS)
         if not self._hears:
             self.scheduler.schedule(self._view)
             return

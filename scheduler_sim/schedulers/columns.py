@@ -73,14 +73,14 @@ class Columns:
         """Leave out jobs that are larger than what is idle, where all that counts is nodes: bool[rows]."""
         if self._core.rules.complex or self._core.rules.named:
             return np.ones(len(rows), dtype=np.bool_)
-        free = np.array(self.free)
+        free = np.array(self._core.pools["free"])
         few: Bools = self.placed("nodes", rows) <= free[self.placed("module", rows)]
         return few
 
     @property
     def free(self) -> list[int]:
         """Idle nodes in service of each module."""
-        return list(self._view.free.values())
+        return list(self._view.free.values())[: int(self._core.clock.modules)]
 
     def planned_ends(self, module: int) -> tuple[Ints, Ints]:
         """When nodes of a module come free by planned ends, s, in order, and how many then: int64[k] each."""

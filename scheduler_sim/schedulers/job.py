@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from scheduler_sim.engine.core.state import RUNNING, WAITING
-from scheduler_sim.engine.engine import FullCore
+from scheduler_sim.engine.engine import FullCore, has
 from scheduler_sim.errors import InputError, did_you_mean
 from scheduler_sim.placement.placements import Placements
 from scheduler_sim.system.system import System
@@ -69,16 +69,16 @@ class Job:
     def take(self, placement: int) -> None:
         """From now on this placement counts."""
         it = self._jobs.core.placements[placement]
-        self.module = self._jobs.modules[it.module]
+        self.module = self._jobs.name_of(int(it.module))
         self.nodes, self.limit = int(it.nodes), int(it.limit)
 
     @property
     def placements(self) -> tuple[Placement, ...]:
         """The ways in which it may run, in the order of its list."""
-        core, modules = self._jobs.core, self._jobs.modules
+        core, named = self._jobs.core, self._jobs.name_of
         rows = range(self._first, int(core.jobs[self.number].last))
         found = ((row, core.placements[row]) for row in rows)
-        return tuple(Placement(row, modules[it.module], int(it.nodes), int(it.limit)) for row, it in found)
+        return tuple(Placement(row, named(int(it.module)), int(it.nodes), int(it.limit)) for row, it in found)
 
     @property
     def start(self) -> int:
@@ -108,14 +108,17 @@ class Jobs:
 
     Attributes
     ----------
-    modules : the name of each pool that has nodes
+    modules : the name of each module
     core : what is known of them now
+    reserved : the book of advance reservations; None without any
     """
 
     core: FullCore
 
     def __init__(self, system: System) -> None:
         self.modules = [module.name for module in system.modules]
+        self.reserved: Any = None
+        self._reservations: dict[int, str] = {}
         self._chunks: list[tuple[int, Workload, Placements]] = []
         self._made: dict[int, Job] = {}
 
@@ -123,7 +126,24 @@ class Jobs:
         """Return the same jobs, none of them made yet."""
         made: Jobs = object.__new__(type(self))
         made.modules, made._chunks, made._made = self.modules.copy(), self._chunks.copy(), {}
+        made.reserved, made._reservations = self.reserved, self._reservations.copy()
         return made
+
+    @property
+    def pools(self) -> list[int]:
+        """The pools that have nodes: modules, and what reservations have of each."""
+        core = self.core
+        first = int(core.holes.at.first) if has(core, "holes") else len(core.pools)
+        return [*range(len(self.modules)), *range(first, len(core.pools))]
+
+    def name_of(self, pool: int) -> str:
+        """Return the name of a module, or that of what a reservation has of it: ``cm:maintenance``."""
+        if pool < len(self.modules):
+            return self.modules[pool]
+        number, module = divmod(pool - int(self.core.holes.at.first), len(self.modules))
+        if number not in self._reservations:
+            self._reservations |= {one.number: one.name for one in self.reserved.standing.values()}
+        return f"{self.modules[module]}:{self._reservations.get(number, number)}"
 
     def add(self, first: int, workload: Workload, placements: Placements) -> None:
         """Jobs from row ``first`` of the core on."""

@@ -105,9 +105,9 @@ class View:
 
     @property
     def running(self) -> list[Job]:
-        """The running jobs, module by module in order of planned ends."""
+        """The running jobs, module by module in order of planned ends, those in reservations last."""
         core, found = self._core, []
-        for module in range(len(self._jobs.modules)):
+        for module in self._jobs.pools:
             pool = core.pools[module]
             rows = core.releases[module]["row"][pool.release_head : pool.release_tail]
             found += [self._jobs[number] for number in rows.tolist() if number >= 0]
@@ -115,10 +115,10 @@ class View:
 
     @property
     def free(self) -> dict[str, int]:
-        """Idle nodes in service, by module."""
+        """Idle nodes in service, by module, and by what each advance reservation has of one."""
         if self._free is None:
             idle = self._core.pools["free"].tolist()
-            self._free = dict(zip(self._jobs.modules, idle, strict=False))
+            self._free = {self._jobs.name_of(pool): idle[pool] for pool in self._jobs.pools}
         return self._free
 
     @property

@@ -127,6 +127,7 @@ class Loader:
     def be_driven(self, core: FullCore | None = None) -> None:
         """Have cores driven by what calls the scheduler of the user's own, where there is one: this, too."""
         if self.caller:
+            self.caller.trace.reserved = self.reservations and self.reservations.book
             self.scheme = replace(self.scheme, drive=self.caller.drive)
             if core is not None:
                 self.caller.look_at(core)

@@ -38,6 +38,7 @@ from scheduler_sim.simulation.rules.calls import find_calls
 from scheduler_sim.simulation.rules.checkpoints import PAST_LIMIT
 from scheduler_sim.simulation.rules.dependencies import edges_between
 from scheduler_sim.simulation.rules.numbers import Run
+from scheduler_sim.simulation.rules.own_scheduler import held_by_scheduler
 from scheduler_sim.simulation.rules.power_saving import idle_since
 from scheduler_sim.simulation.rules.shared_nodes import shares_under_slurm, tells_apart, whole_nodes
 from scheduler_sim.simulation.rules.spread import PAST_LIMIT as SPREAD_PAST_LIMIT
@@ -343,7 +344,7 @@ class Simulation(Branching):
                 "failures": self._events.failures,
                 PAST_LIMIT: checkpoints.past_limit,
                 SPREAD_PAST_LIMIT: spread_past_limit(self._core),
-                "held_back": self._operations.held_back,
+                "held_back": self._operations.held_back + held_by_scheduler(self._core),
                 "shortened": self._operations.shortened,
                 "updated": self._requests.updated,
                 "units": len(self._run.units.members),

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from scheduler_sim.engine.core.hooks import on
+from scheduler_sim.engine.core.hooks import on, only_with
 from scheduler_sim.engine.core.jit import entry, part
 from scheduler_sim.engine.core.lifecycle import free_nodes, give_back, plan_anew
 from scheduler_sim.engine.core.moments import nodes_idle, submitted
@@ -80,6 +80,32 @@ def module_of_pool(core: HolesCore, placement: int) -> int:
     """A job in a reservation counts in the module that the nodes are of."""
     pool = core.placements[placement].module
     return pool if pool < core.clock.modules else core.holes.hole[pool - core.holes.at.first].module
+
+
+@only_with("holes", otherwise=False)
+def is_reserved_pool(core: HolesCore, pool: int) -> bool:
+    """Whether a pool is what some reservation has of a module."""
+    return pool >= core.holes.at.first
+
+
+@only_with("holes", otherwise=True)
+def nodes_stay(core: HolesCore, placement: int) -> bool:
+    """Whether nodes that are idle now are not known to leave before a placement that starts now is over."""
+    it = core.placements[placement]
+    pool, end = core.pools[it.module], core.clock.now + it.limit
+    free, leaving, last = pool.free, leaving_next(core, it.module), core.clock.now
+    for i in range(pool.release_head, pool.release_tail):
+        known = core.releases[it.module, i]
+        time = max(known.time, core.clock.now + 1)
+        if time > last and free < it.nodes:
+            return False
+        if time >= end:
+            return True
+        gone = min(leaving, max(known.nodes, 0))
+        leaving -= gone
+        free += known.nodes - gone
+        last = time
+    return free >= it.nodes
 
 
 @on(leaving_next, "holes")

@@ -13,6 +13,7 @@ from scheduler_sim.engine.core.state import INF
 from scheduler_sim.engine.core.waiting import withdraw
 from scheduler_sim.engine.rules.coscheduling.units import keep_reservations
 from scheduler_sim.engine.rules.own_scheduler.asking import AskingCore
+from scheduler_sim.engine.rules.own_scheduler.state import MORE_WAKES
 
 
 @pass_of("own_scheduler")
@@ -31,7 +32,12 @@ def _begin_pass(core: AskingCore) -> None:
     refresh(core)
     _take_reservations_back(core)
     _forget_wakes(core)
-    core.own_scheduler.at.planned = core.own_scheduler.at.holding = 0
+    at = core.own_scheduler.at
+    at.planned = at.holding = 0
+    if at.told > 0 or at.last_pass != core.clock.now:
+        at.vain_passes = 0
+    at.last_pass = core.clock.now
+    at.endless = at.vain_passes > core.clock.jobs + MORE_WAKES  # each job may be released once, and some more
 
 
 @part
@@ -40,6 +46,8 @@ def _end_pass(core: AskingCore) -> None:
     it = core.own_scheduler
     for i in range(it.at.holding):
         hold_now(core, it.hold[i])
+    it.at.held += it.at.holding
+    it.at.vain_passes = 0 if it.at.told > 0 else it.at.vain_passes + 1
     close_gaps(core, core.queue.at.tail)
     it.at.told = 0
     core.clock.due = it.wakes[0] if it.at.wakes > 0 else INF

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from scheduler_sim.engine.core.jit import COMPILED
-from scheduler_sim.engine.engine import FullCore, Sizes
+from scheduler_sim.engine.engine import FullCore, Sizes, has
 from scheduler_sim.simulation.rules.numbers import Jobs, Numbers, Run
 from scheduler_sim.system.system import System
 
@@ -38,6 +38,11 @@ class OwnScheduler(Numbers):
             self.caller.trace.add(jobs.first, jobs.workload, jobs.placements)
             core.own_scheduler.ids[jobs.rows] = jobs.column("component_id")
         return core
+
+
+def held_by_scheduler(core: FullCore) -> int:
+    """How often a scheduler of the user's own has held a job that was in the queue."""
+    return int(core.own_scheduler.at.held) if has(core, "own_scheduler") else 0
 
 
 def _caller_of(scheduler: Any, system: System) -> Caller:

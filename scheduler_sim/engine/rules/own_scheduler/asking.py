@@ -24,12 +24,13 @@ from scheduler_sim.engine.rules.coscheduling.units import (
     unit_not_before,
     unit_slot,
 )
+from scheduler_sim.engine.rules.holes import nodes_stay
 from scheduler_sim.engine.rules.own_scheduler.state import STARTED, OwnCore, tell
 from scheduler_sim.engine.rules.shared_nodes.packing import choose_nodes_now
 from scheduler_sim.engine.rules.shared_nodes.plan import NodePlanCore, name_nodes
 
 DONE, NOT_NOW = 1, 0
-NOT_PENDING, RUNS, OVER, IS_HELD, NOT_ITS_PLACEMENT, IN_THE_PAST, TOO_MANY = range(-1, -8, -1)
+NOT_PENDING, RUNS, OVER, IS_HELD, NOT_ITS_PLACEMENT, IN_THE_PAST, TOO_MANY, ENDLESS = range(-1, -9, -1)
 """What becomes of what is asked for; what is negative can never be lawful."""
 
 EARLIEST, BEFORE_ALL = -1, -2
@@ -88,9 +89,9 @@ def fits_now(core: AskingCore, row: int, placement: int) -> bool:
     if is_member(core, row):
         return _unit_fits(core, row)
     if placement >= 0:
-        return fits(core, placement)
+        return fits(core, placement) and nodes_stay(core, placement)
     for one in range(core.jobs[row].first, core.jobs[row].last):
-        if fits(core, one):
+        if fits(core, one) and nodes_stay(core, one):
             return True
     return False
 
@@ -111,7 +112,7 @@ def _starts(core: AskingCore, row: int, placement: int) -> bool:
     now = core.clock.now
     if is_member(core, row):
         return _unit_starts(core, row)
-    if not fits(core, placement):
+    if not fits(core, placement) or not nodes_stay(core, placement):
         return False
     _take_back(core, row)
     if core.own_scheduler.at.planned:
@@ -276,10 +277,24 @@ def hold_job(core: AskingCore, row: int) -> int:
 @part
 def release_job(core: AskingCore, row: int) -> int:
     """A job that is held by hand may be eligible again, with a pass at this instant; NOT_NOW if it is not."""
+    if _is_kept(core, row):
+        return DONE
     if core.jobs[row].state > WAITING or not core.jobs[row].held:
         return NOT_NOW
     lift_hold(core, row)
     return DONE
+
+
+@part
+def _is_kept(core: AskingCore, row: int) -> bool:
+    """Forget that a job was to be held from the end of this pass on; False if it was not."""
+    it = core.own_scheduler
+    for i in range(it.at.holding):
+        if it.hold[i] == row:
+            it.at.holding -= 1
+            it.hold[i] = it.hold[it.at.holding]
+            return True
+    return False
 
 
 # -- for Python

@@ -32,6 +32,10 @@ class Asked(Record):
     planned: int  # 1 = the profiles hold the plan of this pass
     reserved: int  # reservations of this pass
     holding: int  # jobs that are to be held when this pass is over
+    held: int  # jobs that it has held so far, out of the queue
+    last_pass: int  # when that was, s
+    vain_passes: int  # at this instant, one after the other, in which nothing came, started or ended
+    endless: int  # 1 = so many that it would go on for ever
     broken: int  # the law that compiled code would break, and by which job
     broken_by: int
     line: int  # of the user's file, at which compiled code has failed

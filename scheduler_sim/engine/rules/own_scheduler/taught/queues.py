@@ -9,6 +9,7 @@ from numba.core.imputils import RefType, iternext_impl, lower_builtin
 from numba.extending import register_jitable
 
 from scheduler_sim.engine.core.state import WAITING
+from scheduler_sim.engine.rules.holes import is_reserved_pool
 from scheduler_sim.engine.rules.own_scheduler.taught.kinds import (
     JobsIterator,
     JobsType,
@@ -87,6 +88,12 @@ def next_waiting(core: Any, module: int, place: int) -> tuple[int, int, int]:
 
 
 @register_jitable
+def is_a_module(core: Any, pool: int) -> bool:
+    """Whether a pool has nodes: it is a module, or what a reservation has of one."""
+    return pool < core.clock.modules or is_reserved_pool(core, pool)
+
+
+@register_jitable
 def is_queued(core: Any, number: int) -> bool:
     """Whether a job waits, and is not to be held from the end of this pass on."""
     kept = core.own_scheduler.at.holding
@@ -97,9 +104,9 @@ def is_queued(core: Any, number: int) -> bool:
 
 def next_running(core: Any, module: int, place: int) -> tuple[int, int, int]:
     """The next job that runs, from a planned end of a module on; -1 if there is none."""
-    while module < core.clock.modules:
+    while module < len(core.pools):
         pool = core.pools[module]
-        while pool.release_head + place < pool.release_tail:
+        while is_a_module(core, module) and pool.release_head + place < pool.release_tail:
             number = core.releases[module, pool.release_head + place].row
             place += 1
             if number >= 0:

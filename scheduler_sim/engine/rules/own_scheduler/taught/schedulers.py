@@ -19,10 +19,12 @@ from numba.np.numpy_support import from_dtype
 from scheduler_sim.engine.compiler.compile import AS_PARTS, compiled, njit, reference_to
 from scheduler_sim.engine.compiler.users_code import CHECKED, DEPTH, LINE, ROW, WHERE, users_code
 from scheduler_sim.engine.core.machine_code import Code, address_of
+from scheduler_sim.engine.rules.own_scheduler.asking import DONE, ENDLESS
 from scheduler_sim.engine.rules.own_scheduler.state import ENDED, STARTED, SUBMITTED
 from scheduler_sim.engine.rules.own_scheduler.taught.kinds import job_at, view_of
 from scheduler_sim.engine.rules.own_scheduler.taught.views import (
     TAUGHT,
+    lawful,
     overload_attribute,
     overload_method,
 )
@@ -176,6 +178,7 @@ def address_for(core: Any, state: StateType, file: str) -> int:
         begin()
         first = told(core, scheduler, 0)
         begin()
+        lawful(view_of(core), -1, ENDLESS if core.own_scheduler.at.endless else DONE)
         scheduler.schedule(view_of(core))
         told(core, scheduler, first)
 

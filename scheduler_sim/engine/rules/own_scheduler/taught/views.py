@@ -35,7 +35,7 @@ from scheduler_sim.engine.rules.own_scheduler.taught.kinds import (
     queue_of,
     running_of,
 )
-from scheduler_sim.engine.rules.own_scheduler.taught.queues import count, is_queued, one_of
+from scheduler_sim.engine.rules.own_scheduler.taught.queues import count, is_a_module, is_queued, one_of
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -95,18 +95,22 @@ def free_in(free: Any, module: Any) -> Any:
         return None
 
     def of_module(free: Any, module: Any) -> Any:
-        if module < 0 or module >= core_of(free).clock.modules:
+        if module < 0 or module >= len(core_of(free).pools) or not is_a_module(core_of(free), module):
             raise IndexError("no module of that number")
         return core_of(free).pools[module].free
 
     return of_module
 
 
+@register_jitable
+def module_numbers(core: Any) -> Any:
+    """What a module is called in compiled code, and what a reservation has of it."""
+    return [pool for pool in range(len(core.pools)) if is_a_module(core, pool)]
+
+
 def modules_of(free: Any) -> Any:
     """The number of modules."""
-    if not isinstance(free, FreeType):
-        return None
-    return lambda free: core_of(free).clock.modules
+    return (lambda free: len(module_numbers(core_of(free)))) if isinstance(free, FreeType) else None
 
 
 def are_equal(one: Any, other: Any) -> Any:
@@ -125,17 +129,17 @@ def are_different(one: Any, other: Any) -> Any:
 
 def keys_of(free: Any) -> Any:
     """The numbers of modules."""
-    return lambda free: range(core_of(free).clock.modules)
+    return lambda free: module_numbers(core_of(free))
 
 
 def values_of(free: Any) -> Any:
     """Idle nodes of each module."""
-    return lambda free: [free[module] for module in range(core_of(free).clock.modules)]
+    return lambda free: [free[module] for module in module_numbers(core_of(free))]
 
 
 def items_of(free: Any) -> Any:
     """Each module with its idle nodes."""
-    return lambda free: [(module, free[module]) for module in range(core_of(free).clock.modules)]
+    return lambda free: [(module, free[module]) for module in module_numbers(core_of(free))]
 
 
 overload(len, **TAUGHT)(count)
