@@ -6,11 +6,9 @@ with an order of the queue they give the classic policies.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from copy import deepcopy
 from functools import cache
-from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +29,7 @@ from scheduler_sim.policy.keys import (
     schedules,
     unknown_name,
 )
+from scheduler_sim.policy.python_file import is_file, load, refuse_without_name
 from scheduler_sim.policy.schemes import ALL, BY_NAME, SCHEMES, Scheme
 
 __all__ = ["ALL", "ORDERS", "PRESETS", "Policy"]
@@ -111,12 +110,14 @@ class Policy(PolicyKeys):
         if schedules(policy):
             return cls(name=type(policy).__name__, scheduler=policy)
         if place := in_file(policy):
-            if not _is_file(folder / place[0]):
+            if not is_file(folder / place[0]):
                 raise ConfigError(f"policy {policy!r}: no such file: {folder / place[0]}")
             return cls._in_folder(folder, {"name": place[1], "scheduler": policy})
+        if str(policy).endswith(".py"):
+            refuse_without_name(policy, folder)
         if isinstance(policy, Path) or policy.lower().endswith((".yaml", ".yml")):
             return cls.from_yaml(policy)
-        if policy.strip().lower() not in _names() and _is_file(policy):
+        if policy.strip().lower() not in _names() and is_file(policy):
             return cls.from_yaml(policy)
         return cls.named(policy)
 
@@ -170,7 +171,7 @@ class Policy(PolicyKeys):
             if place := in_file(getattr(self, role)):
                 found.append((role, self._folder / place[0]))
         code = getattr(getattr(self.scheduler, "schedule", None), "__code__", None)
-        if code is not None and _is_file(code.co_filename):
+        if code is not None and is_file(code.co_filename):
             found.append(("scheduler", Path(code.co_filename)))
         return found
 
@@ -214,7 +215,7 @@ class Policy(PolicyKeys):
             return deepcopy(self.scheduler)
         path, name = in_file(self.scheduler) or ("", "")
         where = f"policy.scheduler: {self._folder / path}"
-        made = _load(self._folder / path, name, "scheduler")
+        made = load(self._folder / path, name, "scheduler")
         try:
             scheduler = made(**self.parameters)
         except Exception as error:  # whatever the user's class raises
@@ -255,7 +256,7 @@ class Policy(PolicyKeys):
         if callable(order):
             return order
         place = in_file(order)
-        return _load(self._folder / place[0], place[1], key) if place else None
+        return load(self._folder / place[0], place[1], key) if place else None
 
 
 @cache
@@ -289,7 +290,7 @@ def _problems(keys: dict[str, Any], folder: Path, changed: Mapping[str, Any] | N
     problems = _merged(list(contradictions(keys)), check_keys(PolicyKeys, keys)[1])
     for key in FROM_FILES:
         place = in_file(keys.get(key))
-        if place and (changed is None or key in changed) and not _is_file(folder / place[0]):
+        if place and (changed is None or key in changed) and not is_file(folder / place[0]):
             problems.append(Problem((key,), f"found {keys[key]!r}; no such file: {folder / place[0]}"))
     return problems
 
@@ -309,13 +310,6 @@ def _setting_error(problem: Problem, shown: Mapping[str, str]) -> str:
     return f"{shown[key]}: {problem.text}"
 
 
-def _is_file(path: str | Path) -> bool:
-    try:
-        return Path(path).is_file()
-    except (OSError, ValueError):
-        return False
-
-
 def _spelt(value: Any) -> str:
     if value is None or isinstance(value, bool):
         return {None: "default", True: "true", False: "false"}[value]
@@ -331,22 +325,3 @@ def plain_state(scheduler: Any) -> dict[str, Any]:
     """Return the state of a scheduler given as an object, as far as it is numbers and words."""
     state = getattr(scheduler, "__dict__", {})
     return {key: value for key, value in state.items() if isinstance(value, bool | int | float | str)}
-
-
-def _load(path: Path, function: str, key: str) -> OrderFunction:
-    spec = spec_from_file_location(path.stem, path)
-    if spec is None or spec.loader is None or not _is_file(path):
-        raise ConfigError(f"policy.{key}: no such Python file: {path}")
-    module = module_from_spec(spec)
-    sys.path.insert(0, str(path.parent.absolute()))  # what stands beside it can be imported
-    try:
-        spec.loader.exec_module(module)
-    except Exception as error:  # whatever the user's file raises
-        raise ConfigError(f"policy.{key}: {path} fails: {type(error).__name__}: {error}") from error
-    finally:
-        sys.path.remove(str(path.parent.absolute()))
-    if not callable(getattr(module, function, None)):
-        what = "class" if key == "scheduler" else "function"
-        raise ConfigError(f"policy.{key}: {path} has no {what} {function!r}")
-    loaded: OrderFunction = getattr(module, function)
-    return loaded
