@@ -1,7 +1,9 @@
 """Where the energy of a schedule goes: jobs, idle nodes, transitions, nodes switched off.
 
 Powers are rounded once, to whole milliwatts; times are whole seconds; so every energy is a whole number of
-millijoules (int64), and job + idle + off + transition = system holds exactly, whatever is added first.
+millijoules (int64), and job + idle + off + transition = system holds exactly, whatever is added first. Only the
+energy of boots and shutdowns is known before their power: it is counted by node and second, and the power that
+stands for it over time is that in whole milliwatts.
 A system of 20 MW can be followed for 7 years before the numbers end; beyond that is an error.
 
 The two sides of that identity are counted apart: the job side from power × run time of each component,
@@ -57,6 +59,7 @@ class Use(NamedTuple):
     Attributes
     ----------
     module : its name; watts : (4,) int64, mW of a node in each of STATES.
+    transitions : what a node takes that boots, and that shuts down, W, as exactly as it is known.
     time : (t,) int64, ascending, s; busy : (t,) nodes that run components from then on; states : (t,) nodes
         in each of STATES.
     start, end : (c,) int64, s; milliwatts : (c,) int64, mean power of all nodes, mW.
@@ -67,6 +70,7 @@ class Use(NamedTuple):
 
     module: str
     watts: Ints
+    transitions: tuple[float, float]
     time: Ints
     busy: Ints
     states: Sequence[Ints]
@@ -223,6 +227,11 @@ def account_of(uses: Sequence[Use], start: int, end: int) -> Account:
     return made
 
 
+def of_transitions(node_seconds: int, watts: float) -> int:
+    """Return the energy of boots or shutdowns, mJ: of whole ones exactly what was given for them."""
+    return round(node_seconds * watts * MILLI)
+
+
 def milli(value: Floats, what: str) -> Ints:
     """Return watts in whole milliwatts. Raises InputError for one that is negative, not finite or absurd."""
     wrong = ~(np.isfinite(value) & (value >= 0) & (value * MILLI <= MOST_MILLIWATTS))
@@ -249,7 +258,8 @@ def _use(
     busy = timeline["nodes_busy"].to_numpy(np.int64)
     states = [timeline[state].to_numpy(np.int64) for state in STATES]
     nodes = components["nodes"].to_numpy(np.int64)
-    return Use(name, _node_watts(watts, name), time, busy, states, begin, finish, milliwatts, nodes)
+    draws = _node_watts(watts, name)
+    return Use(name, draws, watts[name][2:], time, busy, states, begin, finish, milliwatts, nodes)
 
 
 def _steps(use: Use, start: int, end: int) -> Steps:
@@ -289,17 +299,16 @@ def _parts(use: Use, steps: Steps, lasting: Ints, start: int, end: int) -> Ints:
             f"energy of {use.module}: found {most:g} W over {end - start} s; allowed: up to 4.6e15 J"
         )
     seconds = lasting if len(steps.time) == len(use.time) else _seconds(use.time, start, end)
-    idle, off, booting, stopping = (
-        watts * int(state[0] * seconds.sum() if state.strides == (0,) else seconds @ state)
-        for watts, state in zip(use.watts.tolist(), use.states, strict=True)
-    )
+    lasts = [int(state[0] * seconds.sum() if state.strides == (0,) else seconds @ state) for state in use.states]
+    idle, off, *drawn = (watts * last for watts, last in zip(use.watts.tolist(), lasts, strict=True))
+    exact = sum(of_transitions(last, watts) for last, watts in zip(lasts[2:], use.transitions, strict=True))
     begin, finish = use.start, use.end
     if use.nodes is not None or use.idle is not None:  # a run that was lost may be outside the span
         begin, finish = begin.clip(start, end), finish.clip(start, end)
     job = int(use.milliwatts @ (finish - begin))
     if use.idle is not None:
         idle -= int(use.idle @ (finish - begin))
-    return np.array([job, idle, booting + stopping, off, int(power @ lasting)], dtype=np.int64)
+    return np.array([job, idle, exact, off, int(power @ lasting) - sum(drawn) + exact], dtype=np.int64)
 
 
 def _seconds(instants: Ints, start: int, end: int) -> Ints:

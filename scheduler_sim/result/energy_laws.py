@@ -185,10 +185,23 @@ def _parts(schedule: Schedule, module: str, span: tuple[int, int]) -> np.ndarray
     begin, finish, power = _runs(schedule, module)
     job = int(power @ (finish.clip(*span) - begin.clip(*span)))
     times = [(_integral(nodes, span), power) for nodes, power in _switched(schedule, module)]
-    off, booting, stopping = (seconds * power for seconds, power in times or [(0, 0)] * 3)
+    off, *drawn = (seconds * power for seconds, power in times or [(0, 0)] * 3)
+    exact = sum(_of_transitions(schedule, module, [seconds for seconds, _ in times[1:]], drawn))
     awake = schedule.modules[module] * (span[1] - span[0]) - sum(seconds for seconds, _ in times)
     whole = _integral(_recorded(schedule, module), span)
-    return np.array([job, idle * awake - not_idle, booting + stopping, off, whole])
+    return np.array([job, idle * awake - not_idle, exact, off, whole - sum(drawn) + exact])
+
+
+def _of_transitions(schedule: Schedule, module: str, seconds: list[int], drawn: list[int]) -> list[int]:
+    """The energy of boots and of shutdowns, mJ: by what one takes, where that is told, else as drawn."""
+    told = schedule.energy["modules"][module]
+    if "boot_j" not in told:
+        return drawn
+    takes = [(told[f"{kind}_j"], told[f"{kind}_s"]) for kind in ("boot", "shutdown")]
+    return [
+        round(lasted * (joules / one if one else 0.0) * MILLI)
+        for lasted, (joules, one) in zip(seconds or [0, 0], takes, strict=True)
+    ]
 
 
 def _switched(schedule: Schedule, module: str) -> list[tuple[Steps, int]]:

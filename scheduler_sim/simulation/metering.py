@@ -221,6 +221,7 @@ def accounted(
             Use(
                 module=one.name,
                 watts=watts,
+                transitions=(profile.watts.booting, profile.watts.stopping),
                 time=np.ascontiguousarray(time),
                 busy=np.ascontiguousarray(busy),
                 states=list(states.values()),
@@ -361,7 +362,7 @@ def described(
     figures = figures_of(layer.profiles, names)
     modules = {
         name: {"idle_w": profile.idle_w, "typical_w": profile.typical_w}
-        | (dict(zip(("off_w", "boot_w", "shutdown_w"), profile.watts[1:], strict=True)) if switched else {})
+        | (profile.switching if switched else {})
         for name in names
         for profile in (layer.profiles[name],)
     }
