@@ -10,14 +10,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 
 from scheduler_sim import Policy, System, Workload, read_trace, simulate
-from tests.conftest import SHARED
+from tests.conftest import ROOT, SHARED
+from tests.scheduling.pyss_rules import Job, Machine
 
 NODES = 100
+NAMED = System.from_dict({"modules": [{"name": "CM", "nodes": NODES, "shared": True, "cores_per_node": 1}]})
+"""The same, where each job has certain nodes."""
 
 
 @dataclass(frozen=True)
@@ -25,7 +28,8 @@ class Peer:
     """One published schedule, the dialect that is nearest to it, and what is asked of the two.
 
     ``at_least`` is in percent of identical starts; None where the peer does something no dialect names,
-    which ``why`` then tells. ``longer`` is what it adds to each run time, s.
+    which ``why`` then tells. ``longer`` is what it adds to each run time, ``later`` to each limit, s. It tells
+    nodes apart if they are ``named``.
     """
 
     simulator: str
@@ -35,6 +39,8 @@ class Peer:
     at_least: float | None = 100.0
     why: str = ""
     longer: int = 0
+    later: int = 0
+    named: bool = False
 
     @property
     def name(self) -> str:
@@ -53,6 +59,7 @@ BATSIM = {**NO_EXTRA, "shadow": "static"}
 CQSIM = {**EASY, **EVENT, "candidate_time": "run"}
 LONGER = {"overrun_s": 1}  # so that a job that runs 1 s longer is not killed for it
 KEEP = {"backfill": "conservative", "replan": "keep"}
+NAMED_EASY = {"scheduler": str(ROOT / "configs" / "schedulers" / "classic.py:Easy"), "packing": "first_fit"}
 
 
 def _peers() -> Iterator[Peer]:
@@ -78,9 +85,8 @@ def _peers() -> Iterator[Peer]:
     unprotected = "does not protect the reservation, and looks at it again only at its time"
     for workload in ("kth5k", "kth20k"):
         yield Peer("accasim", workload, "easy", {"backfill": "first_fit"}, None, unprotected)
-    sweeps = "sweeps the whole queue only when something ended"
-    yield Peer("batsim", "kth5k", "easyfull", EASY, None, sweeps)
-    yield Peer("batsim", "kth5k", "cons", KEEP, None, "not decoded")
+    yield Peer("batsim", "kth5k", "easyfull", NAMED_EASY, named=True)
+    yield Peer("batsim", "kth5k", "cons", {**KEEP, "packing": "first_fit"}, 99.7, later=1, named=True)
     latency = "runs jobs 1 s longer and adds 1 to 2 s of its own latency, which accumulate"
     yield Peer("aleang", "kth5k", "fcfs", LONGER, None, latency, longer=1)
     yield Peer("aleang", "kth5k", "easy", {**LONGER, **NO_EXTRA}, None, latency, longer=1)
@@ -107,7 +113,8 @@ class Agreement:
 
 def agreement(peer: Peer) -> Agreement:
     theirs = pd.read_csv(peer.file).set_index("job_id")
-    ours = _starts(peer.workload, peer.longer, tuple(sorted(peer.dialect.items()))).reindex(theirs.index)
+    ours = _starts(peer.workload, _System(peer.longer, peer.later, peer.named), tuple(sorted(peer.dialect.items())))
+    ours = ours.reindex(theirs.index)
     wait = ours - theirs["submit"]
     same = int((ours == theirs["start"]).sum())
     return Agreement(
@@ -115,12 +122,22 @@ def agreement(peer: Peer) -> Agreement:
     )
 
 
+class _System(NamedTuple):
+    """What a peer makes of jobs and nodes, as a ``Peer`` has it."""
+
+    longer: int
+    later: int
+    named: bool
+
+
 @lru_cache(maxsize=64)
-def _starts(workload: str, longer: int, dialect: tuple[tuple[str, Any], ...]) -> pd.Series:
+def _starts(workload: str, on: _System, dialect: tuple[tuple[str, Any], ...]) -> pd.Series:
     trace = _trace(workload)
-    if longer:
-        trace = trace.replace(run_time=trace["run_time"] + longer)
-    result = simulate(System.homogeneous(NODES), trace, Policy(**dict(dialect)))
+    if on.longer or on.later:
+        changed = {"run_time": trace["run_time"] + on.longer, "time_limit": trace["time_limit"] + on.later}
+        trace = trace.replace(**changed)
+    system = NAMED if on.named else System.homogeneous(NODES)
+    result = simulate(system, trace, Policy.resolve(dict(dialect)))
     return result.components.set_index("component_id")["start_time"]
 
 
@@ -129,9 +146,24 @@ def _trace(workload: str) -> Workload:
     return read_trace(SHARED / "data" / "traces" / "norm" / f"{workload}.swf.gz")
 
 
+PYSS = {"pyss.kth28k.easy_backfill": False, "pyss.kth28k.easy_sjbf": True}
+"""Schedules of pyss that its own rules about one instant make again; and whether short jobs go first."""
+
+
+def by_rules_of_pyss(name: str) -> tuple[int, int]:
+    """How many starts of a schedule of pyss the plain model with its rules makes; of how many."""
+    file = SHARED / "data" / "peer_schedules" / f"{name}.csv.gz"
+    table = pd.read_csv(file).sort_values(["submit", "job_id"], kind="stable")
+    jobs = [Job(*row) for row in table[["job_id", "submit", "procs", "run", "req"]].itertuples(index=False)]
+    made = Machine(NODES, PYSS[name]).simulate(jobs)
+    same = [made[number] == start for number, start in zip(table["job_id"], table["start"], strict=True)]
+    return sum(same), len(same)
+
+
 def spelt(dialect: dict[str, Any]) -> str:
     """Write a dialect as the settings of a policy."""
-    settings = [f"{key}: {str(value).lower()}" for key, value in dialect.items()]
+    values = {key: value if key == "scheduler" else str(value).lower() for key, value in dialect.items()}
+    settings = [f"{key}: {str(value).removeprefix(f'{ROOT}/')}" for key, value in values.items()]
     return ", ".join(settings) or "fcfs"
 
 
@@ -140,7 +172,9 @@ def table() -> Iterator[str]:
     yield "|---|--:|---|---|---|--:|--:|--:|"
     for peer in PEERS:
         found = agreement(peer)
-        note = f" ({peer.why})" if peer.why else ""
+        how = {peer.why: peer.why, "nodes by name": peer.named, f"limits {peer.later} s later": peer.later}
+        told = ", ".join(words for words, holds in how.items() if holds)
+        note = f" ({told})" if told else ""
         yield (
             f"| {peer.workload} | {found.jobs} | {peer.simulator} | {peer.scheduler}{note} "
             f"| `{spelt(peer.dialect)}` | {_shown(found)} | {found.wait_theirs:.1f} | {found.wait_ours:.1f} |"

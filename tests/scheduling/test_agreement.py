@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.conftest import needs_shared
-from tests.scheduling.peers import PEERS, Peer, agreement, spelt, table
+from tests.scheduling.peers import PEERS, PYSS, Peer, agreement, by_rules_of_pyss, spelt, table
 
 DECODED = [peer for peer in PEERS if peer.at_least is not None]
 
@@ -28,3 +28,10 @@ def test_the_table_is_markdown() -> None:
     head, rule, *rows = table()
     assert len(rows) == len(PEERS)
     assert {line.count("|") for line in (head, rule, *rows)} == {9}
+
+
+@needs_shared
+@pytest.mark.parametrize("name", PYSS)
+def test_pyss_by_its_own_rules_about_one_instant(name: str) -> None:
+    same, jobs = by_rules_of_pyss(name)
+    assert same == jobs == 28481
