@@ -33,6 +33,31 @@ def switched(nodes: int, *jobs: tuple[int, ...], rule: Switch = RULE, policy: An
     return Simulation(System.homogeneous(nodes), trace(*jobs), policy, models=models({"cluster": rule}))
 
 
+def test_boots_and_shutdowns_take_exactly_their_energy() -> None:
+    """19,030 J in 152 s is no whole number of mW, nor is 620 J in 7 s: two nodes, both once."""
+    power = {
+        "modules": [
+            {
+                **{"name": "cluster", "idle_w": 95, "typical_w": 190.738, "peak_w": 190.738, "off_w": 9.75},
+                **{"reference_khz": 1000, "pstates_khz": [1000]},
+                "boot": {"time_s": 152, "energy_j": 19030},
+                "shutdown": {"time_s": 6.1, "energy_j": 620},
+            }
+        ]
+    }
+    workload = Workload.from_columns(
+        nodes=[2, 2], submit_time=[0, 100], run_time=[10, 10], time_limit=[1000, 1000]
+    )
+    energy = {"energy": {"power": power, "idle_off": {"timeout_s": 20}}}
+    result = simulate(System.homogeneous(2), workload, "easy", models=energy)
+    result.check()
+    found = result.metrics["energy"]
+    assert result.components["start_time"].tolist() == [0, 252]
+    assert found["transition_j"] == 2 * (19030 + 620)
+    parts = [found[part] for part in ("job_j", "idle_j", "transition_j", "off_j")]
+    assert found["system_j"] == pytest.approx(sum(parts), abs=1e-6)
+
+
 def test_the_energy_of_a_schedule_by_hand() -> None:
     """Idle 10 W, off 1 W, booting 20 W, busy 100 W: two jobs of 10 s, 390 s off, 50 s of boot."""
     result = switched(1, (0, 1, 10), (500, 1, 10)).run()

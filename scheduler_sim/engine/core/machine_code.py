@@ -77,7 +77,8 @@ def _raise(failure: ctypes.c_void_p) -> NoReturn:
         raise SystemError("compiled code failed, and does not say how")
     left = ctypes.cast(failure, ctypes.POINTER(_Failure)).contents
     kind, arguments, place = pickle.loads(ctypes.string_at(left.pickled, left.size))
-    error = kind(*(arguments or ()))
+    known = [one for one in arguments or () if isinstance(one, bool | int | float | str)]
+    error = kind(*known)  # what is only known as it is raised has a place in there, and stands elsewhere
     error.compiled_at = place
     raise error
 
