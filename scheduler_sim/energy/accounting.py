@@ -1,9 +1,9 @@
 """Where the energy of a schedule goes: jobs, idle nodes, transitions, nodes switched off.
 
 Powers are rounded once, to whole milliwatts; times are whole seconds; so every energy is a whole number of
-millijoules (int64), and job + idle + off + transition = system holds exactly, whatever is added first. Only the
-energy of boots and shutdowns is known before their power: it is counted by node and second, and the power that
-stands for it over time is that in whole milliwatts.
+millijoules (int64), and job + idle + off + transition = system holds exactly, whatever is added first. Only
+the energy of boots and shutdowns is known before their power: it is counted by node and second, and the power
+that stands for it over time is in whole milliwatts.
 A system of 20 MW can be followed for 7 years before the numbers end; beyond that is an error.
 
 The two sides of that identity are counted apart: the job side from power × run time of each component,
@@ -299,7 +299,9 @@ def _parts(use: Use, steps: Steps, lasting: Ints, start: int, end: int) -> Ints:
             f"energy of {use.module}: found {most:g} W over {end - start} s; allowed: up to 4.6e15 J"
         )
     seconds = lasting if len(steps.time) == len(use.time) else _seconds(use.time, start, end)
-    lasts = [int(state[0] * seconds.sum() if state.strides == (0,) else seconds @ state) for state in use.states]
+    lasts = [
+        int(state[0] * seconds.sum() if state.strides == (0,) else seconds @ state) for state in use.states
+    ]
     idle, off, *drawn = (watts * last for watts, last in zip(use.watts.tolist(), lasts, strict=True))
     exact = sum(of_transitions(last, watts) for last, watts in zip(lasts[2:], use.transitions, strict=True))
     begin, finish = use.start, use.end

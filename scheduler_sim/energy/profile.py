@@ -106,12 +106,16 @@ class PowerProfile:
 
     @property
     def switching(self) -> dict[str, float]:
-        """What a node draws that is off, boots or shuts down (W), and what one boot or shutdown takes (J, s)."""
+        """What a node draws that is off, boots or shuts down (W); what one boot or shutdown takes (J, s)."""
         draws, keys = self.watts, self.keys
         return {
-            **{"off_w": draws.off, "boot_w": draws.booting, "shutdown_w": draws.stopping},
-            **{"boot_j": keys.boot.energy_j.value, "boot_s": self.boot_s},
-            **{"shutdown_j": keys.shutdown.energy_j.value, "shutdown_s": self.shutdown_s},
+            "off_w": draws.off,
+            "boot_w": draws.booting,
+            "shutdown_w": draws.stopping,
+            "boot_j": keys.boot.energy_j.value,
+            "boot_s": self.boot_s,
+            "shutdown_j": keys.shutdown.energy_j.value,
+            "shutdown_s": self.shutdown_s,
         }
 
     @property

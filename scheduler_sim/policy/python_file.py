@@ -16,8 +16,8 @@ from scheduler_sim.errors import ConfigError
 def load(path: Path, name: str, key: str) -> Callable[..., Any]:
     """Return a function or class of a file.
 
-    Raises ConfigError for a file that is not there or fails, and for a name that it does not have: with ``key``,
-    that of the policy.
+    Raises ConfigError for a file that is not there or fails, and for a name that it does not have; it names
+    ``key``, that of the policy.
     """
     module = _module(path, key)
     if not callable(getattr(module, name, None)):
@@ -38,7 +38,9 @@ def refuse_without_name(written: str | Path, folder: Path) -> NoReturn:
     if not found:
         raise ConfigError(f"policy {str(written)!r}: {path} has no class with a method schedule(self, view)")
     ways = ", ".join(f"{written}:{name}" for name in found)
-    raise ConfigError(f"policy {str(written)!r}: a Python file without the name of a class; allowed here: {ways}")
+    raise ConfigError(
+        f"policy {str(written)!r}: a Python file without the name of a class; allowed here: {ways}"
+    )
 
 
 def schedulers_in(path: Path) -> list[str]:

@@ -74,8 +74,14 @@ WITH = {"pue": ("pue", "facility_j"), "above_cap_s": ("above_cap_s", "above_cap_
 """Keys of ``energy`` that stand there with others."""
 
 MODULE_POWER = {
-    **{"idle_w": Needed(float), "off_w": float, "boot_w": float, "shutdown_w": float},
-    **{"boot_j": float, "boot_s": int, "shutdown_j": float, "shutdown_s": int},
+    "idle_w": Needed(float),
+    "off_w": float,
+    "boot_w": float,
+    "shutdown_w": float,
+    "boot_j": float,
+    "boot_s": int,
+    "shutdown_j": float,
+    "shutdown_s": int,
 }
 FIGURE = {**dict.fromkeys(("module", "figure", "unit", "quality"), Needed(str)), "source": Needed(str),
           "value": Needed(float), "low": float, "high": float}  # fmt: skip

@@ -13,8 +13,8 @@ LAWS = {
     asking.NOT_ITS_PLACEMENT: "the placement is not one of this job; allowed: those of job.placements",
     asking.IN_THE_PAST: "that time is not in the future",
     asking.TOO_MANY: "more wake-up times are pending than the number of jobs + 1,024",
-    asking.ENDLESS: "it holds and releases jobs in pass after pass at this second, without end; allowed in a row:"
-    " as many passes in which no job comes, starts or ends as there are jobs + 1,024",
+    asking.ENDLESS: "it holds and releases jobs in pass after pass at this second, without end; allowed in a"
+    " row: as many passes in which no job comes, starts or ends as there are jobs + 1,024",
 }
 """Why what was asked for can never be, by the answer of the core."""
 

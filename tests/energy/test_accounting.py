@@ -115,7 +115,9 @@ def schedules(draw):
                 power = draw(st.floats(0, 1e6, allow_nan=False))
                 components.append((module, 1, int(t), int(t) + 1, power))
     made = pd.DataFrame(components, columns=["module", "nodes", "start", "end", "power_w"])
-    draws = [st.floats(0, 2000)] * 2 + [st.integers(0, 2_000_000).map(lambda milliwatts: milliwatts / 1000)] * 2
+    draws = [st.floats(0, 2000)] * 2 + [
+        st.integers(0, 2_000_000).map(lambda milliwatts: milliwatts / 1000)
+    ] * 2
     watts = {name: Watts(*map(draw, draws)) for name in ("CM", "ESB")}  # switching: in whole mW, as over time
     last = max(row[0] for row in rows) + 1
     for module in ("CM", "ESB"):  # nodes rest after their part of the timeline

@@ -63,7 +63,9 @@ def test_holding_and_releasing_without_end_is_an_error() -> None:
             view.hold(job)
             held.append(job)
 
-    with pytest.raises(UnlawfulError, match=r"Scheduler: at 9 s: it holds and releases jobs in pass after pass"):
+    with pytest.raises(
+        UnlawfulError, match=r"Scheduler: at 9 s: it holds and releases jobs in pass after pass"
+    ):
         simulate(FOUR, jobs((3, 4, 10), (9, 4, 10)), schedules(undecided))
 
 
@@ -144,7 +146,9 @@ def test_beside_reservations_the_classic_ones_are_the_built_in(name: str) -> Non
         partition=draw.choice(["A", "B"], count).tolist(),
     )  # fmt: skip
     scheduler = Policy.resolve(f"{CLASSIC}:{name}").own_scheduler()
-    own, built_in = (simulate(system, workload, policy) for policy in (scheduler, {"backfill": BUILT_IN[name]}))
+    own, built_in = (
+        simulate(system, workload, policy) for policy in (scheduler, {"backfill": BUILT_IN[name]})
+    )
     own.check()
     assert own.components["start_time"].equals(built_in.components["start_time"])
 
@@ -160,9 +164,11 @@ def test_a_branch_knows_the_reservations() -> None:
 
 def test_a_python_file_without_the_name_of_a_class(tmp_path: Path) -> None:
     file = tmp_path / "slack.py"
-    file.write_text("raise SystemExit('carried out')\nclass Slack:\n    def schedule(self, view):\n        pass\n"
-                    "class Fast(Slack):\n    pass\nclass Other:\n    pass\n")  # fmt: skip
-    with pytest.raises(Exception, match=rf"without the name of a class; allowed here: {file}:Slack, {file}:Fast$"):
+    classes = "class Slack:\n    def schedule(self, view):\n        pass\nclass Fast(Slack):\n    pass\n"
+    file.write_text(f"raise SystemExit('carried out')\n{classes}class Other:\n    pass\n")
+    with pytest.raises(
+        Exception, match=rf"without the name of a class; allowed here: {file}:Slack, {file}:Fast$"
+    ):
         Policy.resolve(str(file))
     with pytest.raises(Exception, match=r"nowhere.py': no such file: nowhere.py$"):
         Policy.resolve("nowhere.py")

@@ -1,4 +1,4 @@
-"""Compiled schedulers keep to Python's rules: what is wrong in Python is the same error there, at the same line."""
+"""Compiled schedulers keep to Python's rules: what is wrong is the same error there, at the same line."""
 
 from __future__ import annotations
 
@@ -206,7 +206,7 @@ class Right(Arrays):
             self.result += (-7 // 2) % 5 + (1 << job.nodes) + job.nodes**3 + (-job.nodes >> 1)
             view.start(job)
             self.result += view.running[0].id + view.running[-1].id + len(view.running) + job.pending
-            self.half += job.nodes ** -0.5 + round(job.nodes * 1.5) + math.log(job.nodes)
+            self.half += job.nodes**-0.5 + round(job.nodes * 1.5) + math.log(job.nodes)
 
 
 def test_what_is_right_is_the_same() -> None:
@@ -248,7 +248,9 @@ def test_functions_that_methods_call_are_tested_however_they_were_compiled() -> 
     assert deeper(np.arange(5), 3) == 3
     line = of_row.py_func.__code__.co_firstlineno + 2
     assert re.search(rf"rules.py:{line}: Helps fails at 0 s, with job 71: IndexError", said(Helps, 0))
-    assert re.search(r"Helps fails at 0 s, with job 71: RecursionError: maximum recursion depth", said(Helps, 1))
+    assert re.search(
+        r"Helps fails at 0 s, with job 71: RecursionError: maximum recursion depth", said(Helps, 1)
+    )
     simulate(*three_jobs(), Helps(2))
 
 

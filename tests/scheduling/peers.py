@@ -28,8 +28,8 @@ class Peer:
     """One published schedule, the dialect that is nearest to it, and what is asked of the two.
 
     ``at_least`` is in percent of identical starts; None where the peer does something no dialect names,
-    which ``why`` then tells. ``longer`` is what it adds to each run time, ``later`` to each limit, s. It tells
-    nodes apart if they are ``named``.
+    which ``why`` then tells. ``longer`` is what it adds to each run time, ``later`` to each limit, s. It
+    tells nodes apart if they are ``named``.
     """
 
     simulator: str
@@ -113,7 +113,9 @@ class Agreement:
 
 def agreement(peer: Peer) -> Agreement:
     theirs = pd.read_csv(peer.file).set_index("job_id")
-    ours = _starts(peer.workload, _System(peer.longer, peer.later, peer.named), tuple(sorted(peer.dialect.items())))
+    ours = _starts(
+        peer.workload, _System(peer.longer, peer.later, peer.named), tuple(sorted(peer.dialect.items()))
+    )
     ours = ours.reindex(theirs.index)
     wait = ours - theirs["submit"]
     same = int((ours == theirs["start"]).sum())

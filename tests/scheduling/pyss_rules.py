@@ -4,8 +4,8 @@
 2. Submissions of an instant are handled before its ends.
 3. Ends of an instant are handled in the order in which the jobs have started.
 
-After every single event there is a pass. With these rules all recorded starts are met, which the dialects of the
-engine miss by a few: none of them has an order of its own for the events of one instant.
+After every single event there is a pass. With these rules all recorded starts are met, which the dialects of
+the engine miss by a few: none of them has an order of its own for the events of one instant.
 """
 
 from __future__ import annotations
@@ -74,7 +74,10 @@ class Machine:
 
     def reservation(self, first: Job, now: int) -> tuple[int, int]:
         """When a job starts at the latest, and what is left over then."""
-        there, planned = self.free(now), sorted((end, job.nodes) for job, end in self.running.values() if end > now)
+        there, planned = (
+            self.free(now),
+            sorted((end, job.nodes) for job, end in self.running.values() if end > now),
+        )
         time = now
         for end, nodes in planned:
             if there >= first.nodes and end > time:

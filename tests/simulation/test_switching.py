@@ -35,16 +35,11 @@ def switched(nodes: int, *jobs: tuple[int, ...], rule: Switch = RULE, policy: An
 
 def test_boots_and_shutdowns_take_exactly_their_energy() -> None:
     """19,030 J in 152 s is no whole number of mW, nor is 620 J in 7 s: two nodes, both once."""
-    power = {
-        "modules": [
-            {
-                **{"name": "cluster", "idle_w": 95, "typical_w": 190.738, "peak_w": 190.738, "off_w": 9.75},
-                **{"reference_khz": 1000, "pstates_khz": [1000]},
-                "boot": {"time_s": 152, "energy_j": 19030},
-                "shutdown": {"time_s": 6.1, "energy_j": 620},
-            }
-        ]
-    }
+    power = {"modules": [{
+        "name": "cluster", "idle_w": 95, "typical_w": 190.738, "peak_w": 190.738, "off_w": 9.75,
+        "reference_khz": 1000, "pstates_khz": [1000],
+        "boot": {"time_s": 152, "energy_j": 19030}, "shutdown": {"time_s": 6.1, "energy_j": 620},
+    }]}  # fmt: skip
     workload = Workload.from_columns(
         nodes=[2, 2], submit_time=[0, 100], run_time=[10, 10], time_limit=[1000, 1000]
     )

@@ -7,7 +7,7 @@ from typing import Any
 from numba.core import ir
 
 
-def maybe_unassigned(blocks: dict[int, Any]) -> set[str]:
+def maybe_unassigned(blocks: Any) -> set[str]:
     """Return the names of variables that may not have been assigned where they are used.
 
     Parameters

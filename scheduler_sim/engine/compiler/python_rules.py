@@ -1,7 +1,7 @@
-"""What goes wrong in Python goes wrong in a user's compiled code, too, where Numba goes on with other numbers.
+"""What goes wrong in Python goes wrong in a user's compiled code, too; Numba goes on with other numbers.
 
-Python's integers have no end, those of compiled code have 64 bits: what does not fit is an error. Each function
-emits the test of one operation before or after it.
+Python's integers have no end, those of compiled code have 64 bits: what does not fit is an error. Each
+function emits the test of one operation before or after it.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from llvmlite import ir
 from numba.core import cgutils, types
 from numba.core.errors import TypingError
 
+INTEGER: Any = types.Integer
 LEAST, MOST = -(2**63), 2**63 - 1
 
 BEYOND = "the result is beyond 64 bits, which is all that a compiled int has"
@@ -57,7 +58,7 @@ class Emitter:
 
 def is_int(kind: Any) -> bool:
     """Whether numbers of a type are computed with as int64."""
-    if isinstance(kind, types.Integer):
+    if isinstance(kind, INTEGER):
         return bool(kind.signed)
     return isinstance(kind, types.Boolean)
 
@@ -208,11 +209,12 @@ def _are(builder: Any, test: Callable[[Any, Any], Any], values: tuple[Any, ...])
 
 def fits_an_item(emit: Emitter, item: Any, value: Any, kind: Any) -> None:
     """A number that is about to become an item of an array of integers has to fit."""
-    if not isinstance(item, types.Integer):
+    if not isinstance(item, INTEGER):
         return
     if isinstance(kind, types.Float):
-        return fits_an_int(emit, emit.as_float(value, kind), min(item.bitwidth, 64))
-    if not isinstance(kind, types.Integer) or not kind.signed or (item.signed and item.bitwidth == 64):
+        fits_an_int(emit, emit.as_float(value, kind), min(item.bitwidth, 64))
+        return
+    if not isinstance(kind, INTEGER) or not kind.signed or (item.signed and item.bitwidth == 64):
         return
     builder, word = emit.builder, emit.as_int(value, kind)
     least, most = max(item.minval, LEAST), min(item.maxval, MOST)
@@ -225,7 +227,10 @@ def fits_an_item(emit: Emitter, item: Any, value: Any, kind: Any) -> None:
 
 
 def may_become(field: str, kind: Any, given: Any) -> None:
-    """An attribute stays what it was when the object was created. Raises TypingError for what would change it."""
+    """An attribute stays what it was when the object was created.
+
+    Raises TypingError for what would change it.
+    """
     lost = isinstance(given, types.Float | types.Complex) and not isinstance(kind, types.Float)
     cut = isinstance(given, types.Integer) and isinstance(kind, types.Boolean)
     if lost or cut:

@@ -21,6 +21,7 @@ import numpy as np
 from llvmlite import ir as llvm_ir
 from numba.core import cgutils, ir, types
 from numba.core.compiler_machinery import register_pass
+from numba.core.errors import TypingError
 from numba.core.funcdesc import default_mangler
 from numba.core.lowering import Lower
 from numba.core.typed_passes import BaseNativeLowering, NativeLowering
@@ -32,11 +33,13 @@ from scheduler_sim.engine.compiler.linking import PartCompiler
 
 LINE, ROW, DEPTH = range(3)
 WHERE = np.zeros(3, dtype=np.int64)
-"""The line at which a user's code is, the row of the job it has looked at last (-1 = none), and how deep it is in
-calls of itself."""
+"""The line at which a user's code is, the row of the job it has looked at last (-1 = none), how deep it is
+in calls of itself."""
 
 DEEPEST = 1000
 """So many calls of a function by itself may be open, as in Python."""
+
+TUPLE: Any = types.BaseTuple
 
 TO_INT = {int, round, math.floor, math.ceil, math.trunc}
 """Functions that make a float an integer."""
@@ -60,13 +63,14 @@ def users_code(file: str) -> Iterator[None]:
     ----------
     file : the one whose lines are told
     """
-    found = types.Dispatcher.dispatcher
+    kind: Any = types.Dispatcher
+    found = kind.dispatcher
     _at_work.append(_Work(file, {}))
-    types.Dispatcher.dispatcher = property(lambda kind: _checked(found.fget(kind)))
+    kind.dispatcher = property(lambda one: _checked(found.fget(one)))
     try:
         yield
     finally:
-        types.Dispatcher.dispatcher = found
+        kind.dispatcher = found
         _at_work.pop()
 
 
@@ -129,8 +133,9 @@ class CheckedLower(Lower):
     # -- where it is
 
     def _tell_line(self) -> None:
-        line = self.loc.line
-        if self.loc.filename == _at_work[-1].file and line != self._told_line:
+        loc: Any = self.loc
+        line = loc.line
+        if loc.filename == _at_work[-1].file and line != self._told_line:
             self._write(LINE, self._emit.number(line))
             self._told_line = line
 
@@ -213,7 +218,7 @@ class CheckedLower(Lower):
                 self.builder, self._array(kind, self.loadvar(value.name)).shape, kind.ndim
             )
             parts = [(by, at)]
-            if isinstance(by, types.BaseTuple):
+            if isinstance(by, TUPLE):
                 parts = list(zip(by.types, cgutils.unpack_tuple(self.builder, at, len(by)), strict=True))
             for length, (one, mask) in zip(shape, parts, strict=False):
                 if isinstance(one, types.Array) and isinstance(one.dtype, types.Boolean) and one.ndim == 1:
@@ -233,8 +238,8 @@ class CheckedLower(Lower):
         emit, gives = self._emit, signature.return_type
         left, right = (self.loadvar(one.name) for one in (expr.lhs, expr.rhs))
         if all(map(rules.is_int, kinds)) and gives == types.int64:
-            words = [emit.as_int(value, kind) for value, kind in zip((left, right), kinds, strict=True)]
-            result = rules.operate(emit, op, *words, expr.static_rhs)
+            one, other = (emit.as_int(value, kind) for value, kind in zip((left, right), kinds, strict=True))
+            result = rules.operate(emit, op, one, other, expr.static_rhs)
             if result is not None:
                 return self.context.cast(self.builder, result, types.int64, resty)
         result = super().lower_binop(resty, expr, op)
@@ -261,7 +266,7 @@ class CheckedLower(Lower):
         kinds = [self.typeof(one.name) for one in expr.args]
         floats = [one for one, of in zip(expr.args, kinds, strict=True) if isinstance(of, types.Float)]
         if function is round and len(kinds) > 1 and floats:
-            raise rules.TypingError("round() to a number of digits rounds otherwise where it is compiled")
+            raise TypingError("round() to a number of digits rounds otherwise where it is compiled")
         if function in TO_INT and len(floats) == 1 and isinstance(resty, types.Integer):
             rules.fits_an_int(
                 self._emit,
@@ -312,7 +317,17 @@ def _may_fail(inst: Any) -> bool:
     return isinstance(inst, ir.SetItem | ir.StaticSetItem | ir.DelItem | ir.StaticRaise | ir.DynamicRaise)
 
 
-HARMLESS = {"getattr", "build_tuple", "pair_first", "pair_second", "cast", "null", "undef", "iternext", "getiter"}
+HARMLESS = {
+    "getattr",
+    "build_tuple",
+    "pair_first",
+    "pair_second",
+    "cast",
+    "null",
+    "undef",
+    "iternext",
+    "getiter",
+}
 """Expressions in which nothing goes wrong."""
 
 
@@ -331,7 +346,7 @@ def _inside_flat(flat: Any, at: int) -> None:
 class _CheckedLowering(BaseNativeLowering):
     """Numba's step to LLVM's code, with the tests."""
 
-    _name = "checked_native_lowering"
+    _name: Any = "checked_native_lowering"
 
     @property
     def lowering_class(self) -> Any:

@@ -99,7 +99,7 @@ def is_queued(core: Any, number: int) -> bool:
     kept = core.own_scheduler.at.holding
     while kept > 0 and core.own_scheduler.hold[kept - 1] != number:
         kept -= 1
-    return core.jobs[number].state == WAITING and kept == 0
+    return bool(core.jobs[number].state == WAITING and kept == 0)
 
 
 def next_running(core: Any, module: int, place: int) -> tuple[int, int, int]:
@@ -137,7 +137,7 @@ def count(jobs: Any) -> Any:
 
 
 def one_of(jobs: Any, at: Any) -> Any:
-    """A job that waits, or runs, or a placement, by its place among them; negative places count from the end."""
+    """A job that waits, or runs, or a placement, by its place; negative places count from the end."""
     if not isinstance(jobs, JobsType | PlacementsType) or not isinstance(at, types.Integer):
         return None
 

@@ -29,6 +29,7 @@ from scheduler_sim.engine.rules.own_scheduler.taught.views import (
     overload_method,
 )
 
+
 class StateType(types.Type):
     """The state of a scheduler: a structure; each class of schedulers has a type of its own kind."""
 
@@ -88,7 +89,9 @@ state_at: Any = intrinsic(_state_at)
 def _array_like(array: np.ndarray) -> Any:
     """A function of an address that gives an array there, which lies in memory as another does."""
     contiguous, writeable = array.flags.c_contiguous, array.flags.writeable
-    kind = types.Array(from_dtype(array.dtype), array.ndim, "C" if contiguous else "A", readonly=not writeable)
+    kind = types.Array(
+        from_dtype(array.dtype), array.ndim, "C" if contiguous else "A", readonly=not writeable
+    )
 
     def typed(typing_context: Any, address: Any) -> Any:
         def generated(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
