@@ -89,7 +89,7 @@ def is_reserved_pool(core: HolesCore, pool: int) -> bool:
 
 
 @only_with("holes", otherwise=True)
-def nodes_stay(core: HolesCore, placement: int) -> bool:
+def nodes_stay(core: Core, placement: int) -> bool:
     """Whether nodes that are idle now are not known to leave before a placement that starts now is over."""
     it = core.placements[placement]
     pool, end = core.pools[it.module], core.clock.now + it.limit

@@ -24,7 +24,7 @@ from scheduler_sim.engine.rules.coscheduling.units import (
     unit_not_before,
     unit_slot,
 )
-from scheduler_sim.engine.rules.holes import HolesCore, nodes_stay
+from scheduler_sim.engine.rules.holes import nodes_stay
 from scheduler_sim.engine.rules.own_scheduler.state import STARTED, OwnCore, tell
 from scheduler_sim.engine.rules.shared_nodes.packing import choose_nodes_now
 from scheduler_sim.engine.rules.shared_nodes.plan import NodePlanCore, name_nodes
@@ -37,7 +37,7 @@ EARLIEST, BEFORE_ALL = -1, -2
 """A time to reserve for: the earliest there is, and one before any."""
 
 
-class AskingCore(OwnCore, NodePlanCore, HolesCore):
+class AskingCore(OwnCore, NodePlanCore):
     """A core with all that a plan may have to look at."""
 
 
