@@ -57,7 +57,7 @@ def execute(args: argparse.Namespace) -> None:
     from scheduler_sim.workload.kinds import TRACES
     from scheduler_sim.workload.trace_io import trace_format, write_trace
 
-    kind = trace_format(args.output, write_as, writing=True)  # errors come before the work is done
+    kind = trace_format(args.output, write_as)  # errors come before the work is done
     check_place(args.output, TRACES[kind], force=args.force)
     with step(f"reading {args.input}", quiet=args.quiet):
         workload = read_trace(args.input, read_as, columns=args.columns, on_error=args.on_error)

@@ -86,7 +86,7 @@ def _make(args: argparse.Namespace) -> None:
     from scheduler_sim.workload.kinds import TRACES
     from scheduler_sim.workload.trace_io import trace_format
 
-    kind = TRACES[trace_format(args.out, writing=True)]  # errors come before the work is done
+    kind = TRACES[trace_format(args.out)]  # errors come before the work is done
     recipe = Recipe.from_yaml(args.recipe)
     all_of_them = args.scenario is not None and args.scenario.lower() == ALL
     if all_of_them and recipe.workflows is None:

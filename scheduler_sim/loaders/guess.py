@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 
 from scheduler_sim.errors import TraceError
 from scheduler_sim.loaders.column_map import ColumnMap, Entry
@@ -62,10 +62,7 @@ def guessed(names: Sequence[str], file: str, likely: str | None = None) -> Colum
     with the source that they are likely of.
     """
     columns = dict(_found(names))
-    missing = [name for name in FIELDS_NEEDED if name not in columns]
-    if "run_time" not in columns and not {"start_time", "end_time"} <= set(columns):
-        missing.append("run_time, or start_time and end_time")
-    if missing:
+    if missing := _missing(columns):
         raise TraceError(
             f"no column that is called as {' nor as '.join(missing)}",
             file=file,
@@ -77,6 +74,18 @@ def guessed(names: Sequence[str], file: str, likely: str | None = None) -> Colum
     if "run_time" in columns:
         columns.pop("end_time", None)
     return ColumnMap(columns)
+
+
+def is_guessable(names: Sequence[str]) -> bool:
+    """Whether the names of columns leave no doubt of all that are needed."""
+    return not _missing(dict(_found(names)))
+
+
+def _missing(columns: Container[str]) -> list[str]:
+    missing = [name for name in FIELDS_NEEDED if name not in columns]
+    if "run_time" not in columns and not ("start_time" in columns and "end_time" in columns):
+        missing.append("run_time, or start_time and end_time")
+    return missing
 
 
 def _found(names: Sequence[str]) -> Iterator[tuple[str, Entry]]:

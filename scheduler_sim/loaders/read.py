@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from scheduler_sim.errors import TraceError
+from scheduler_sim.loaders.contents import Told, told_by
 from scheduler_sim.loaders.formats import FORMATS, table_kind
 from scheduler_sim.workload.left_out import LeftOut
 from scheduler_sim.workload.table import Workload
@@ -53,14 +54,20 @@ def read_trace(
     """
     if on_error not in ON_ERROR:
         raise TraceError("on_error", found=on_error, allowed=" or ".join(ON_ERROR))
-    kind = None if format is None else format.lower()
+    told = Told(format.lower()) if format is not None else None if columns is not None else told_by(path)
     try:
-        workload = _read(path, kind, columns, on_error)
+        workload = _read(path, None if told is None else told.kind, columns, on_error)
         if on_error == "skip":
             workload = _followed(workload)
         workload.check_dependencies()
         workload.source = replace(workload.source, notes=(*workload.source.notes, *doubts_of(workload)))
         pa.default_memory_pool().release_unused()  # what Arrow took to read it
+        if told is not None and told.note:
+            workload.source = replace(workload.source, notes=(told.note, *workload.source.notes))
+    except TraceError as error:
+        if told is not None and told.note:
+            error.args = (f"{error}\n{path}: {told.note}",)
+        raise
     except MemoryError:
         raise TraceError("too large for the memory of this machine; split the trace", file=path) from None
     return workload
@@ -69,13 +76,13 @@ def read_trace(
 def _read(
     path: str | Path, kind: str | None, columns: ColumnMap | str | Path | None, on_error: str
 ) -> Workload:
-    table = table_kind(path) if kind is None else (kind if kind in FORMATS else None)
+    table = kind if kind in FORMATS else table_kind(path) if kind is None else None
     if table is not None and columns is None and (ours := _read_ours(path, table, on_error)) is not None:
         return ours
-    if table is not None or (kind is None and columns is not None):
+    if table is not None or kind is None:
         found: Workload = _loader("tables.read_table")(path, table, columns, on_error)
         return found
-    if columns is not None or (kind is not None and kind not in NATIVE):
+    if columns is not None or kind not in NATIVE:
         known: Workload = _loader("sources.read_source")(path, kind, columns, on_error)
         return known
     return read_native(path, kind, on_error)

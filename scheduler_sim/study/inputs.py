@@ -11,13 +11,13 @@ from scheduler_sim.applications.models import Models
 from scheduler_sim.config.problem import Problem, found
 from scheduler_sim.errors import ConfigError, InputError
 from scheduler_sim.generation.recipe import Recipe
+from scheduler_sim.loaders.contents import told_by
 from scheduler_sim.policy.policy import Policy
 from scheduler_sim.study.keys import StudyKeys
 from scheduler_sim.study.measuring import Trim
 from scheduler_sim.study.run import Run, digest, file_digest, nameless
 from scheduler_sim.system.read_system import read_system
 from scheduler_sim.system.system import System
-from scheduler_sim.workload.trace_io import trace_format
 
 RECIPE_SUFFIXES = (".yaml", ".yml")
 BYTES_A_JOB = 16
@@ -175,7 +175,7 @@ class Inputs:
             raise ConfigError(f"{found(given)}; allowed: {allowed}")
         if "trace" in keys:
             path = self._place(keys["trace"])
-            trace_format(path)
+            told_by(path)
             return {"path": str(path.resolve()), "trace": file_digest(path)}
         what = keys["recipe"]
         recipe = Recipe.of(**what) if isinstance(what, dict) else Recipe.from_yaml(self._place(what))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import re
 from collections.abc import Callable, Collection
 from itertools import islice
 from pathlib import Path
@@ -13,39 +12,26 @@ import pyarrow.parquet as parquet
 
 from scheduler_sim.output.rule import Kind, head, lines_of
 from scheduler_sim.workload.fields import FIELDS
-from scheduler_sim.workload.mwf import LAYOUTS, is_comment
-from scheduler_sim.workload.swf_behind import FIELD_COUNT
+from scheduler_sim.workload.first_lines import is_mwf_record, is_swf_record
+from scheduler_sim.workload.mwf import is_comment
 from scheduler_sim.workload.table_files import METADATA, NEEDED
 
 LOOKED_AT = 100
 """Records at the beginning of a text that must be such."""
 
-_NUMBER = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
-_INTEGER = re.compile(rb"\s*-?\d+\s*")
-
 
 def _is_swf(path: Path) -> bool:
-    return _has_records(path, lambda line: line.lstrip().startswith(b";"), _is_swf_record)
+    return _has_records(path, lambda line: line.lstrip().startswith(b";"), is_swf_record)
 
 
 def _is_mwf(path: Path) -> bool:
-    return _has_records(path, is_comment, _is_mwf_record)
+    return _has_records(path, is_comment, is_mwf_record)
 
 
 def _has_records(path: Path, is_comment: Callable[[bytes], bool], is_record: Callable[[bytes], bool]) -> bool:
     records = (line for line in lines_of(head(path)) if line.strip() and not is_comment(line))
     looked_at = [is_record(line) for line in islice(records, LOOKED_AT)]
     return bool(looked_at) and all(looked_at)
-
-
-def _is_swf_record(line: bytes) -> bool:
-    fields = line.split()
-    return len(fields) >= FIELD_COUNT and all(map(_NUMBER.fullmatch, fields[:FIELD_COUNT]))
-
-
-def _is_mwf_record(line: bytes) -> bool:
-    fields = line.split(b";")
-    return len(fields) in LAYOUTS and _INTEGER.fullmatch(fields[0]) is not None
 
 
 def _is_csv(path: Path) -> bool:

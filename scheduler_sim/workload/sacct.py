@@ -13,15 +13,16 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from scheduler_sim.errors import TraceError
+from scheduler_sim.errors import TraceError, did_you_mean
 from scheduler_sim.units import DAY
 from scheduler_sim.workload import sacct_text as text
 from scheduler_sim.workload.fields import CANCELLED, NO_NODES, NO_RUN_TIME, NOT_ENDED, SAME_RUN
 from scheduler_sim.workload.left_out import LeftOut
 from scheduler_sim.workload.memory import check_memory
 from scheduler_sim.workload.sacct_columns import Columns
+from scheduler_sim.workload.sacct_header import NAMES, SMALL_NAMES
 from scheduler_sim.workload.sacct_ids import Ids, ids_of
-from scheduler_sim.workload.sacct_lines import Dump, read_dump
+from scheduler_sim.workload.sacct_lines import AS_IT_IS_READ, Dump, read_dump
 from scheduler_sim.workload.sacct_parts import TRES, of_tres, parts_of_nodes
 from scheduler_sim.workload.source import TraceSource
 from scheduler_sim.workload.table import Workload
@@ -64,7 +65,11 @@ def read_sacct(path: str | Path, left: LeftOut | None = None) -> Workload:
     dump.rows = b""
     for either in _NEEDED:
         if not any(column in columns for column in either):
-            raise TraceError(f"no column {' or '.join(either)}", file=name, allowed="columns of that name")
+            raise TraceError(
+                f"no column {' or '.join(either)}",
+                file=name,
+                allowed=f"a column of that name, as {AS_IT_IS_READ} prints",
+            )
     if dump.jobs.known:
         columns = _without(columns, columns.het_rows(dump.jobs.known), left)
     while True:
@@ -106,7 +111,16 @@ def _workload(columns: Columns, dump: Dump, name: str, left: LeftOut) -> Workloa
     if dump.steps:
         notes.append(f"{_counted(dump.steps, 'job step')} left out")
     if dump.repaired:
-        notes.append(f"{_counted(dump.repaired, 'row')} with the separator | within a text")
+        within = "with the separator or a line end within a text"
+        notes.append(f"{_counted(dump.repaired, 'row')} {within}")
+    if dump.unsure:
+        notes.append(
+            f"{_counted(dump.unsure, 'row')} of these in which nothing tells where one text ends and the next"
+            " begins: SubmitLine is as long as it may be; all other columns are as they were"
+        )
+    if strangers := [name for name in dump.spelled if name and name.lower() not in SMALL_NAMES]:
+        named = (f"{name[:60]}{did_you_mean(name, NAMES)}" for name in strangers)
+        notes.append(f"columns that are not of sacct, passed over: {', '.join(named)}")
     states, codes = columns.mapped("State")
     state = np.array(states, dtype=object)[codes]
     moments = {column: columns.times(column) for column in ("Submit", "Eligible", "Start", "End")}

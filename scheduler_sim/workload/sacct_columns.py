@@ -17,7 +17,8 @@ from scheduler_sim.config.problem import MOST_LISTED, listed
 from scheduler_sim.errors import TraceError
 from scheduler_sim.texts import TextColumn
 from scheduler_sim.workload import sacct_text
-from scheduler_sim.workload.sacct_lines import INNER, Dump, het_job
+from scheduler_sim.workload.sacct_lines import Dump, het_job
+from scheduler_sim.workload.sacct_rows import INNER, OWN
 
 #: Columns that are read, by their names in the field list of sacct; all others are passed over.
 READ = (
@@ -48,11 +49,20 @@ READERS: dict[str, Callable[[str], Any]] = {
 }
 
 _IDS, _TIMES = ("JobID", "JobIDRaw"), ("Submit", "Eligible", "Start", "End")
+_NAMES = ("JobID", "JobName", "User")
+"""What people choose, so that it may be *none*."""
 _SPELLED = {name.lower(): name for name in READ}
 _TASK = r"_(?:(?P<task>[0-9]{1,15})|\[(?P<rest>[^\]]*)\]?)"
 _JOB_ID = rf"^(?P<job>[0-9]{{1,15}})(?:{_TASK})?(?:\+(?P<offset>[0-9]{{1,6}}))?$"
-_ISO = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}$"
-_SAYS_NOTHING = r"^(?i:unknown|none|n/a)?$"
+_ISO = (
+    r"^(?P<day>[0-9]{4}-[0-9]{2}-[0-9]{2})[T ](?P<time>[0-9]{2}:[0-9]{2}:[0-9]{2})(?:\.[0-9]{1,9})?"
+    r" ?(?P<zone>Z|(?P<sign>[+-])(?P<hours>[0-9]{2}):?(?P<minutes>[0-5][0-9]))?$"
+)
+_SAYS_NOTHING = r"^(?i:unknown|none|n/a|\(null\)|null|none assigned|invalid|not_set)?$"
+_TIMES_ALLOWED = (
+    "YYYY-MM-DDThh:mm:ss, also with an offset such as +01:00, seconds since 1970, Unknown or None;"
+    " SLURM_TIME_FORMAT=%s before sacct prints seconds since 1970"
+)
 
 
 class Columns:
@@ -70,6 +80,9 @@ class Columns:
     def __init__(self, dump: Dump, name: str) -> None:
         self.name, self.numbers = name, dump.numbers
         self.local = False
+        self._within = {
+            mark: real for mark, real in ((INNER, "|"), (OWN, dump.separator)) if mark.encode() in dump.rows
+        }
         wanted = [column for column in dump.columns if column in _SPELLED]
         self._table = arrow_csv.read_csv(
             io.BytesIO(_as_utf8(dump.rows)),
@@ -89,12 +102,12 @@ class Columns:
         return column.lower() in self._table.column_names
 
     def texts(self, column: str) -> TextColumn | str:
-        """Return a column as texts, the empty text if the dump does not have it."""
+        """Return a column as texts, the empty text where it says nothing, or the dump does not have it."""
         if column not in self:
             return ""
         codes, words = self._encoded(column)
-        words = [word.replace(INNER, "|") for word in words]
-        return TextColumn(codes, words)
+        silent = sacct_text.is_null if column in _NAMES else sacct_text.says_nothing
+        return TextColumn(codes, ["" if silent(word) else word for word in words])
 
     def mapped(self, column: str) -> tuple[list[Any], np.ndarray]:
         """Return what each different text of a column says, and which of them each row has."""
@@ -123,25 +136,29 @@ class Columns:
     def times(self, column: str) -> np.ndarray:
         """Return int64[rows], s since 1970 by the clock that sacct printed; -1 = Unknown, None or no column.
 
-        A whole number is Unix time. Local times have no zone: every day counts as 24 hours.
+        A whole number is Unix time, and one with an offset from UTC becomes that. Local times have no zone:
+        every day counts as 24 hours.
         """
         if column not in self:
             return np.full(len(self), -1, dtype=np.int64)
         text = self._text(column)
         silent = compute.match_substring_regex(text, _SAYS_NOTHING)
-        iso = compute.match_substring_regex(text, _ISO)
-        self.local |= bool(compute.any(iso).as_py())
-        unix = compute.match_substring_regex(text, "^[0-9]{1,12}$")
+        parts = compute.extract_regex(text, _ISO)
+        iso, unix = parts.is_valid(), compute.match_substring_regex(text, "^[0-9]{1,12}$")
         wrong = ~(_array(silent) | _array(iso) | _array(unix))
         if wrong.any():
             raise self._not_a_time(column, np.flatnonzero(wrong))
-        local = compute.if_else(iso, text, None)
+        zone = compute.fill_null(parts.field("zone"), "Z")
+        self.local |= bool(compute.any(compute.and_(iso, compute.equal(zone, ""))).as_py())
+        local = compute.binary_join_element_wise(parts.field("day"), parts.field("time"), "T")
+        local = compute.if_else(iso, local, None)
         try:
             seconds = local.cast(pa.timestamp("s")).cast(pa.int64())
         except pa.ArrowInvalid:
             raise self._not_a_time(column, _those_that_fail(local)) from None
         number = compute.if_else(unix, text, None).cast(pa.int64())
         values = compute.fill_null(compute.coalesce(seconds, number), -1).to_numpy(zero_copy_only=False)
+        values = np.where(_array(iso), values - _offset(parts), values)
         return np.where((values == 0) & _array(unix), -1, values)  # Slurm's "no time" as a number
 
     def job_ids(self, column: str) -> dict[str, np.ndarray]:
@@ -226,13 +243,14 @@ class Columns:
         return error
 
     def _not_a_time(self, column: str, rows: np.ndarray) -> TraceError:
-        return self.error(
-            "not a time", column, rows, "YYYY-MM-DDThh:mm:ss, seconds since 1970, Unknown or None"
-        )
+        return self.error("not a time", column, rows, _TIMES_ALLOWED)
 
     def _text(self, column: str) -> pa.StringArray:
         chunks = self._table.column(column.lower())
-        return chunks.chunk(0) if chunks.num_chunks else pa.array([], pa.string())
+        texts = chunks.chunk(0) if chunks.num_chunks else pa.array([], pa.string())
+        for mark, real in self._within.items():
+            texts = compute.replace_substring(texts, mark, real)
+        return texts
 
     def _encoded(self, column: str) -> tuple[np.ndarray, list[str]]:
         encoded = self._text(column).dictionary_encode()
@@ -241,6 +259,17 @@ class Columns:
 
 def _array(values: Any) -> np.ndarray:
     return np.asarray(values.to_numpy(zero_copy_only=False), dtype=bool)
+
+
+def _offset(parts: pa.StructArray) -> np.ndarray:
+    """Return how far each time is ahead of UTC, int64[rows], s; 0 where it does not say."""
+    hours, minutes = (
+        _integers(compute.if_else(compute.equal(part, ""), "0", part))
+        for part in (compute.fill_null(parts.field(name), "0") for name in ("hours", "minutes"))
+    )
+    west = _array(compute.equal(compute.fill_null(parts.field("sign"), ""), "-"))
+    ahead: np.ndarray = (hours * 60 + minutes) * 60
+    return np.where(west, -ahead, ahead)
 
 
 def _integers(texts: pa.StringArray) -> np.ndarray:

@@ -1,13 +1,16 @@
-"""The lines of a ``sacct --parsable2`` dump: which column is where, and rows that are whole again.
+"""The lines of a ``sacct`` dump: which column is where, and rows that are whole again.
 
-``sacct`` does not escape the separator. A row with too many fields is put together again where
-only one of the columns that hold free text can have the separator in it; else it is an error.
+Whatever stands between the fields of a file, all that follows sees ``|`` between them and ``INNER`` for one
+within a text.
 """
 
 from __future__ import annotations
 
+import csv
+import io
+import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
@@ -15,48 +18,25 @@ from types import MappingProxyType
 import numpy as np
 
 from scheduler_sim.errors import TraceError
+from scheduler_sim.output.rule import head
 from scheduler_sim.workload.left_out import JobsLeftOut, LeftOut
 from scheduler_sim.workload.lines import read_blocks
+from scheduler_sim.workload.sacct_header import Header, header_in
+from scheduler_sim.workload.sacct_json import is_json_of_sacct, rows_of_json
+from scheduler_sim.workload.sacct_rows import INNER, SEPARATOR, Layout, NoRow
+from scheduler_sim.workload.sacct_text import ENDED, UNFINISHED
 
-_SEPARATOR = b"|"
-_IDS = ("jobid", "jobidraw")
-#: Columns in which people, or Slurm itself (features joined by or), write the separator.
-FREE_TEXT = (
-    "jobname", "constraints", "comment", "admincomment", "systemcomment", "submitline", "workdir", "extra",
-    "licenses", "stdin", "stdout", "stderr",
-)  # fmt: skip
-#: Stands for a separator within a text until the columns are apart (ASCII's own unit separator).
-INNER = "\x1f"
-_HET = re.compile(rb"(\d{1,15})\+\d{1,6}$")
-_NAME, _COUNT, _TIME = (
-    rb"\S*",
-    rb"(\d+(\.\d+)?[KM]?)?",
-    rb"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d|\d+|Unknown|None)?",
+AS_IT_IS_READ = (
+    "sacct --parsable2 --format=JobID,User,Partition,State,Submit,Start,End,ElapsedRaw,Timelimit,NNodes,NCPUS"
 )
-_LIMIT = rb"([\d:.-]+|UNLIMITED|Partition_Limit|NOT_SET|INVALID|Unknown)?"
-#: What the other columns look like; a guess at where a separator belongs must leave them so.
-_LOOKS: dict[str, re.Pattern[bytes]] = {
-    column: re.compile(look)
-    for columns, look in {
-        _IDS: rb"\d+[\d_+.a-z\[\],%-]*",
-        ("submit", "eligible", "start", "end"): _TIME,
-        ("state",): rb"[A-Z_]{6,}.*",
-        ("exitcode", "derivedexitcode"): rb"(\d+:\d+)?",
-        ("elapsed", "timelimit", "timelimitraw"): _LIMIT,
-        ("elapsedraw", "priority", "restarts"): rb"\d*",
-        ("allocnodes", "nnodes", "reqnodes", "ncpus", "reqcpus", "alloccpus"): _COUNT,
-        ("reqtres", "alloctres"): rb"([^=,\s]+=[^=,\s]+,?)*",
-        ("user", "account", "qos", "partition", "group", "reservation"): _NAME,
-        ("dependency",): rb"[a-z0-9:_+*,?()]*",
-    }.items()
-    for column in columns
-}
+"""The shortest command whose output is of use, as messages give it; the page on sacct has a better one."""
 
-
-def is_header(line: bytes) -> bool:
-    """Whether a line names the columns of a dump: a job id among two or more names between ``|``."""
-    names = line.strip().lower().split(_SEPARATOR)
-    return len(names) > 1 and any(name.encode() in names for name in _IDS)
+_HET = re.compile(rb"(\d{1,15})\+\d{1,6}$")
+_ID = re.compile(rb"\d+(?:_\d+|_\[[^\]|]*\]|\+\d+)?(?:\.\w+)?")
+_WORDS_OF_STATES = tuple(word.encode() for word in (*ENDED, *UNFINISHED))
+_FEW_FIELDS = 3
+_TEXT_LINES = 50
+"""So many lines a text may have."""
 
 
 def has_header(path: str | Path) -> bool:
@@ -65,13 +45,22 @@ def has_header(path: str | Path) -> bool:
         block = next(iter(read_blocks(path)))
     except (TraceError, StopIteration):
         return False
-    lines = (line for line in block.split(b"\n") if not _is_passed_over(line))
-    return is_header(next(lines, b""))
+    return _header(block.split(b"\n"))[1] is not None
 
 
-def _is_passed_over(line: bytes) -> bool:
+def is_passed_over(line: bytes) -> bool:
     """Whether a line before the header says nothing of jobs; with -M Slurm names the cluster there."""
     return not line.strip() or line.startswith((b"#", b"CLUSTER: "))
+
+
+def is_row_of_sacct(line: bytes) -> bool:
+    """Whether a line is a row of a dump without a header: a job id first, and a state among the fields."""
+    words = line.split(SEPARATOR)
+    return (
+        len(words) >= _FEW_FIELDS
+        and _ID.fullmatch(words[0].strip()) is not None
+        and any(word.split(b" ")[0].rstrip(b"+") in _WORDS_OF_STATES for word in words)
+    )
 
 
 @dataclass
@@ -83,7 +72,9 @@ class Dump:
     columns : names in small letters, in order; comments : lines before the header
     rows : the rows, each with its line end; numbers : int64[rows], 1-based line of each
     steps : rows of job steps, which are left out; repaired : rows put together again
+    unsure : of these, rows in which nothing tells where one text ends and the next begins
     jobs : heterogeneous jobs of which a line is left out that cannot be read
+    spelled : the names as they are printed; separator : what stands between fields in the file
     """
 
     columns: list[str]
@@ -92,136 +83,276 @@ class Dump:
     numbers: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     steps: int = 0
     repaired: int = 0
+    unsure: int = 0
     jobs: JobsLeftOut = field(default_factory=JobsLeftOut)
+    spelled: tuple[str, ...] = ()
+    separator: str = "|"
 
 
 def read_dump(
     path: str | Path, name: str, left: LeftOut, called: Mapping[str, str] = MappingProxyType({})
 ) -> Dump:
-    """Read a dump, plain or packed; raises TraceError for a row whose fields are not those of the header.
+    """Read a dump, plain or packed; raises TraceError for rows whose fields are not those of the header.
 
     Unless such rows are left out. Blank lines, and the header where files were joined, are passed over.
     ``called`` : columns that another command calls otherwise, by its names.
     """
-    dump: Dump | None = None
-    parts: list[bytes] = []
-    numbers: list[np.ndarray] = []
-    header = b""
-    first = 1
-    for block in read_blocks(path, left):
-        after = first + block.count(b"\n")
-        if dump is None:
-            comments, header, block = _head(block, name)
-            first = after - block.count(b"\n")
-            names = _names(header, name, first - 1)
-            dump = Dump([called.get(column, column) for column in names], comments)
-        if block:
-            rows, at = _whole(block, first, dump, header, name, left)
-            parts.append(rows)
-            numbers.append(at)
-        first = after
-    if dump is not None and left.total and not any(parts):
+    if os.path.isfile(path) and is_json_of_sacct(head(Path(path))):
+        return _of_json(path, name)
+    blocks = read_blocks(path, left)
+    comments, header, line, block = _head(next(blocks), name)
+    names = _names(header, name, line)
+    dump = Dump(
+        [called.get(column, column) for column in names],
+        comments,
+        spelled=header.names,
+        separator=header.separator,
+    )
+    lines = _Lines(dump, header, name, left)
+    first, rest = line + 1 + bool(header.widths), block
+    for plain in _plain(rest, blocks, header):
+        first += lines.add(plain, first)
+    lines.end()
+    if left.total and left.skips and not dump.rows:
         raise left.nothing_left(name)
-    if dump is None or not any(parts):
+    if not dump.rows:
         raise TraceError("no records: nothing but a header", file=name, allowed="at least one job")
-    dump.rows, dump.numbers = b"".join(parts), np.concatenate(numbers)
     return dump
 
 
-def _head(block: bytes, name: str) -> tuple[list[bytes], bytes, bytes]:
-    """Return the comments, the header, and what is left of the first block."""
+def _of_json(path: str | Path, name: str) -> Dump:
+    """Read what sacct --json prints; the number of a row is its place in the list."""
+    names, jobs, steps = rows_of_json(path, name)
+    rows = "\n".join("|".join(_one_line(word) for word in job) for job in jobs) + "\n"
+    dump = Dump([column.lower() for column in names], [], rows.encode("utf-8", "replace"), steps=steps)
+    dump.numbers = np.arange(1, len(jobs) + 1)
+    return dump
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.splitlines()).replace("|", INNER).replace("\0", "") if text else text
+
+
+def _head(block: bytes, name: str) -> tuple[list[bytes], Header, int, bytes]:
+    """Return the comments, the header and its line, and what is left of the first block."""
     lines = block.split(b"\n")
-    for place, line in enumerate(lines):
-        if _is_passed_over(line):
-            continue
-        if is_header(line):
-            return lines[:place], line.rstrip(b"\r"), b"\n".join(lines[place + 1 :])
-        break
+    place, header = _header(lines)
+    if header is not None:
+        return lines[:place], header, place + 1, b"\n".join(lines[place + 1 + bool(header.widths) :])
+    line = lines[min(place, len(lines) - 1)]
     raise TraceError(
         "no header of sacct",
         file=name,
         line=min(place + 1, len(lines)),
         found=line[:200].decode("utf-8", "backslashreplace"),
-        allowed="names of columns between |, JobID or JobIDRaw among them, as sacct --parsable2 prints",
+        allowed=_how_to_head(line, name)
+        if is_row_of_sacct(line)
+        else "names of columns between |, JobID or JobIDRaw among them, as sacct --parsable2 prints",
     )
 
 
-def _names(header: bytes, name: str, line: int) -> list[str]:
-    names = [part.strip().lower() for part in header.decode("utf-8", "backslashreplace").split("|")]
+def _how_to_head(line: bytes, name: str) -> str:
+    """Say how to make a dump readable that was printed without its header."""
+    return (
+        f"the names of its {line.count(SEPARATOR) + 1} columns above the rows: (echo 'JobID|JobName|...'; cat"
+        f" {Path(name).name}) > with_header.txt, names in the order of --format; or sacct without --noheader"
+    )
+
+
+def _header(lines: list[bytes]) -> tuple[int, Header | None]:
+    """Return which of the lines is the first that is no comment, and the header if it is one."""
+    place = next((i for i, line in enumerate(lines) if not is_passed_over(line)), len(lines))
+    if place == len(lines):
+        return place, None
+    return place, header_in(lines[place], lines[place + 1] if place + 1 < len(lines) else b"")
+
+
+def _names(header: Header, name: str, line: int) -> list[str]:
+    names = [part.lower() for part in header.names]
     if names[-1] == "":  # sacct --parsable ends each line with a separator
         names[-1] = "(end)"
+    names = [part or f"({place})" for place, part in enumerate(names, 1)]  # numbers of rows, of programs
     twice = next((column for column in names if names.count(column) > 1), None)
     if twice is not None:
         raise TraceError(f"column {twice} occurs twice", file=name, line=line)
     return names
 
 
-def _whole(
-    block: bytes, first: int, dump: Dump, header: bytes, name: str, left: LeftOut
-) -> tuple[bytes, np.ndarray]:
-    """Return the jobs of a block as rows with a field for each column, and their line numbers."""
-    data = np.frombuffer(block, dtype=np.uint8)
-    ends = np.flatnonzero(data == ord("\n"))
-    before = np.searchsorted(np.flatnonzero(data == ord("|")), ends)
-    fields = np.diff(before, prepend=0) + 1
-    odd = set(np.flatnonzero(fields != len(dump.columns)).tolist())
-    lines = block.split(b"\n")[:-1]
-    job = min(dump.columns.index(column) for column in _IDS if column in dump.columns)
-    named = dump.columns.index("jobid") if "jobid" in dump.columns else job
-    kept, at = [], []
-    for i, line in enumerate(lines):
-        if i in odd or b"\r" in line:
-            if not line.strip():
-                continue
-            try:
-                line = _mended(line, dump, first + i, name)
-            except TraceError as error:
-                if not left.skips:
-                    raise
-                left.add(error)
-                dump.jobs.add(het_job(line.split(_SEPARATOR)[named : named + 1]))
-                continue
-            dump.repaired += i in odd
-        if b"." in line.split(_SEPARATOR, job + 1)[job].partition(b"[")[0]:
-            dump.steps += 1
-        elif line != header:
-            kept.append(line)
-            at.append(first + i)
-    return b"".join(line + b"\n" for line in kept), np.array(at, dtype=np.int64)
+# -- other separators
+
+
+def _plain(first: bytes, blocks: Iterator[bytes], header: Header) -> Iterator[bytes]:
+    """Yield a file in blocks of as many lines, with ``|`` between fields alone."""
+    if header.may_quote:
+        text = b"".join((first, *blocks))
+        plain, unquoted = _with_bars(text, header), _unquoted(text, header) if b'"' in text else b""
+        yield max(plain, unquoted, key=lambda rows: _rows_as_wide(rows, header))
+        return
+    if first:
+        yield _with_bars(first, header)
+    for block in blocks:
+        yield _with_bars(block, header)
+
+
+def _with_bars(block: bytes, header: Header) -> bytes:
+    if header.separator == "|":
+        return block
+    between, inner = b"\0", INNER.encode()  # no text has a NUL
+    if header.separator:
+        block = block.replace(header.separator.encode(), between)
+        return block.replace(SEPARATOR, inner).replace(between, SEPARATOR)
+    lines = block.replace(SEPARATOR, inner).split(b"\n")
+    return b"\n".join(_of_widths(line, header) if line.strip() else line for line in lines)
+
+
+def _of_widths(line: bytes, header: Header) -> bytes:
+    """Return the fields of a line that has so many characters for each; the last may be longer."""
+    *but_last, last = header.widths
+    fields = [line[start:end] for start, end in but_last]
+    return SEPARATOR.join(word.strip() for word in (*fields, line[last[0] :]))
+
+
+def _rows_as_wide(rows: bytes, header: Header) -> int:
+    """Return how many rows have as many fields as the header."""
+    return sum(row.count(SEPARATOR) + 1 == len(header.names) for row in rows.split(b"\n"))
+
+
+def _unquoted(text: bytes, header: Header) -> bytes:
+    """Return rows without their quotation marks; a text of several lines leaves empty ones behind."""
+    reader = csv.reader(io.StringIO(text.decode("utf-8", "surrogateescape")), delimiter=header.separator)
+    rows: list[str] = []
+    try:
+        for words in reader:
+            inside = (" ".join(word.splitlines()).replace("|", INNER) for word in words)
+            rows.append("|".join(inside))
+            rows += [""] * (reader.line_num - len(rows))
+    except csv.Error:
+        return _with_bars(text, header)
+    return "".join(f"{row}\n" for row in rows).encode("utf-8", "surrogateescape")
+
+
+# -- rows
+
+
+class _Lines:
+    """The lines of a dump as they come in; what is a row goes into it, the rest is told or left out."""
+
+    def __init__(self, dump: Dump, header: Header, name: str, left: LeftOut) -> None:
+        self.dump, self.header, self.name, self.left = dump, header, name, left
+        self.layout = Layout(dump.columns, header.separator)
+        self.wrong: list[TraceError] = []
+        self._rows: list[bytes] = []
+        self._kept: list[bytes] = []
+        self._at: list[int] = []
+        self._open: list[tuple[int, bytes]] = []
+        self._named = dump.columns.index("jobid") if "jobid" in dump.columns else self.layout.job
+
+    def add(self, block: bytes, first: int) -> int:
+        """Take in a block whose first line has this number; return how many lines it has."""
+        lines = block.split(b"\n")
+        if lines[-1] == b"":
+            lines.pop()
+        whole = self._whole(block, len(lines))
+        for number, (line, is_whole) in enumerate(zip(lines, whole, strict=True), first):
+            if is_whole and b"\r" not in line:
+                self._close()
+                self._open.append((number, line))
+            elif line.strip():
+                self._odd(number, line.removesuffix(b"\r"))
+        self._rows.append(b"".join(line + b"\n" for line in self._kept))
+        self._kept.clear()
+        return len(lines)
+
+    def end(self) -> None:
+        """Take in what is still open. Raises TraceError for lines that are no rows, unless they are left out."""
+        self._close()
+        self.dump.rows = b"".join((*self._rows, *(line + b"\n" for line in self._kept)))
+        self.dump.numbers = np.array(self._at, dtype=np.int64)
+        if self.wrong and not self.left.skips:
+            self.wrong.sort(key=lambda error: error.line or 0)
+            raise self._of_all(self.wrong[0])
+
+    def _whole(self, block: bytes, count: int) -> list[bool]:
+        """Return of each line whether it has a field for each column."""
+        data = np.frombuffer(block if block.endswith(b"\n") else block + b"\n", dtype=np.uint8)
+        ends = np.flatnonzero(data == ord("\n"))[:count]
+        before = np.searchsorted(np.flatnonzero(data == SEPARATOR[0]), ends)
+        whole: list[bool] = (np.diff(before, prepend=0) + 1 == len(self.dump.columns)).tolist()
+        return whole
+
+    def _odd(self, number: int, line: bytes) -> None:
+        """Take in a line of another number of fields: it goes with the one before, or begins a row."""
+        if line.count(SEPARATOR) + 1 == len(self.dump.columns) or self.layout.begins(line):
+            self._close()
+        self._open.append((number, line))
+        if len(self._open) > _TEXT_LINES:
+            self._close()
+
+    def _close(self) -> None:
+        """Make a row of the lines that are open, which may be the lines of one text."""
+        lines, self._open = self._open, []
+        if not lines:
+            return
+        (number, line), more = lines[0], lines[1:]
+        is_whole = line.count(SEPARATOR) + 1 == len(self.dump.columns) and b"\r" not in line
+        if is_whole and not more:
+            self._keep(number, line)
+            return
+        try:
+            text = b"\n".join(part.strip() for _, part in lines)
+            row = self.layout.row([word.strip(b"\n") for word in text.split(SEPARATOR)])
+            if any(b"\r" in part for part in row.fields):
+                raise NoRow("a carriage return within the line")
+        except NoRow as fault:
+            if is_whole:
+                self._keep(number, line)
+                lines = more
+            for number, line in lines:
+                self._refuse(number, line, str(fault))
+            return
+        self.dump.repaired += 1
+        self.dump.unsure += bool(row.unsure)
+        self._keep(number, SEPARATOR.join(row.fields))
+
+    def _keep(self, number: int, line: bytes) -> None:
+        job = self.layout.job
+        words = line.split(SEPARATOR, job + 1)
+        if b"." in words[job].partition(b"[")[0]:
+            self.dump.steps += 1
+        elif words[job].strip().lower() != self.dump.columns[job].encode():  # the header once more
+            self._kept.append(line)
+            self._at.append(number)
+
+    def _refuse(self, number: int, line: bytes, fault: str) -> None:
+        fields = line.count(SEPARATOR) + 1
+        if fields < len(self.dump.columns):
+            fault = "too few fields"
+        error = TraceError(
+            fault,
+            file=self.name,
+            line=number,
+            found=fields,
+            allowed=f"{len(self.dump.columns)}, as the header has",
+        )
+        self.wrong.append(error)
+        if self.left.skips:
+            self.left.add(error)
+            self.dump.jobs.add(het_job(line.split(SEPARATOR)[self._named : self._named + 1]))
+
+    def _of_all(self, first: TraceError) -> TraceError:
+        """Return the error of all lines that are no rows, which tells of the first."""
+        count, jobs = len(self.wrong), len(self._at)
+        lines = f"{count:,} such line{'s' * (count > 1)} beside {jobs:,} row{'s' * (jobs != 1)}"
+        return TraceError(
+            first.message,
+            file=first.file,
+            line=first.line,
+            found=first.found,
+            allowed=f"{first.allowed} ({lines}); --on-error skip leaves them out and counts them",
+        )
 
 
 def het_job(job_id: list[bytes]) -> int | None:
     """Return the heterogeneous job that an id (at most one) is of, None if it is of none."""
     match = _HET.match(job_id[0]) if job_id else None
     return int(match[1]) if match else None
-
-
-def _mended(line: bytes, dump: Dump, number: int, name: str) -> bytes:
-    line = line.removesuffix(b"\r")
-    if line.count(_SEPARATOR) + 1 != len(dump.columns):
-        line = _repaired(line, dump, number, name)
-    if b"\r" in line:
-        raise TraceError("a carriage return within the line", file=name, line=number)
-    return line
-
-
-def _repaired(line: bytes, dump: Dump, number: int, name: str) -> bytes:
-    """Return a row with ``INNER`` for each separator within a text. Raises TraceError if unsure where."""
-    columns, words = dump.columns, line.split(_SEPARATOR)
-    extra = len(words) - len(columns)
-    fitting = []
-    for place, column in enumerate(columns):
-        if extra > 0 and column in FREE_TEXT:
-            last = place + extra + 1
-            joined = [*words[:place], INNER.encode().join(words[place:last]), *words[last:]]
-            if all(_LOOKS[c].fullmatch(w) for c, w in zip(columns, joined, strict=True) if c in _LOOKS):
-                fitting.append(joined)
-    if len(fitting) == 1:
-        return _SEPARATOR.join(fitting[0])
-    raise TraceError(
-        "too few fields" if extra < 0 else "too many fields: a text may hold the separator |",
-        file=name,
-        line=number,
-        found=len(words),
-        allowed=f"{len(columns)}, as the header has; leave columns of free text out of --format",
-    )

@@ -11,8 +11,13 @@ from typing import NamedTuple
 from scheduler_sim.errors import TraceError, did_you_mean
 from scheduler_sim.workload.validation import MAX_AMOUNT
 
-_UNKNOWN = frozenset({"", "unknown", "none", "n/a", "(null)", "invalid"})
-_NO_LIMIT = frozenset({"unlimited", "infinite", "partition_limit", "not_set"})
+_SILENT = frozenset(
+    (
+        *("", "unknown", "none", "n/a", "(null)", "null", "invalid", "none assigned", "not_set"),
+        *("unlimited", "infinite", "partition_limit"),
+    )
+)
+"""What Slurm prints where there is nothing, or no limit."""
 _DURATION = re.compile(
     r"(?:(?P<days>\d{1,9})-(?P<h>\d{1,4})(?::(?P<m>\d{1,4})(?::(?P<s>\d{1,4}))?)?"
     r"|(?P<clock>\d{1,9}(?::\d{1,4}){0,2}))(?:\.\d+)?"
@@ -60,8 +65,13 @@ UNFINISHED = (
 
 
 def says_nothing(text: str) -> bool:
-    """Whether a field says nothing: empty, Unknown, None, in any case."""
-    return text.strip().lower() in _UNKNOWN
+    """Whether a field says nothing: empty, Unknown, None, UNLIMITED, in any case."""
+    return text.strip().lower() in _SILENT
+
+
+def is_null(text: str) -> bool:
+    """Whether a field is what Slurm prints for a text that is not there."""
+    return text.strip() == "(null)"
 
 
 def duration(text: str) -> int:
@@ -93,8 +103,6 @@ def time_limit(text: str) -> int:
 
     squeue prints NOT_SET.
     """
-    if text.strip().lower() in _NO_LIMIT:
-        return -1
     return duration(text) or -1
 
 
@@ -323,10 +331,17 @@ def switches_and_wait(text: str) -> tuple[int, int]:
 
 
 def state(text: str) -> str:
-    """Return the state without what follows it: ``CANCELLED by 1000`` and ``CANCELLED+`` are CANCELLED."""
-    word = text.strip().partition(" ")[0].rstrip("+").upper()
-    if word not in ENDED and word not in UNFINISHED:
-        known = (*ENDED, *UNFINISHED)
+    """Return the state without what follows it: ``CANCELLED by 1000`` and ``CANCELLED+`` are CANCELLED.
+
+    Examples
+    --------
+    >>> state("OUT_OF_ME+"), state("cancelled by 1000")
+    ('OUT_OF_MEMORY', 'CANCELLED')
+    """
+    word, known = text.strip().partition(" ")[0].rstrip("+").upper(), (*ENDED, *UNFINISHED)
+    if word and word not in known and text.strip().endswith("+"):  # cut, where columns have a width
+        word = next((one for one in known if one.startswith(word)), word)
+    if word not in known:
         raise TraceError(f"unknown state{did_you_mean(word, known)}", found=text, allowed=", ".join(known))
     return word
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -36,20 +35,13 @@ _WRITERS = {
     "csv": "table_files.write_csv",
 }
 
-#: How dumps of sacct are called; as ``.txt``, too, if they begin with the header of one.
-SACCT_SUFFIXES = ("sacct", "psv")
-#: How files of events of the Slurm simulators are called.
-EVENTS_SUFFIX = "events"
-_TEXT_FORMATS = ("swf", "mwf", "csv")
 
-
-def read_native(path: str | Path, format: str | None = None, on_error: str = "stop") -> Workload:
-    """Read a trace in a format that holds our columns; the suffix tells the format unless it is given.
+def read_native(path: str | Path, kind: str, on_error: str = "stop") -> Workload:
+    """Read a trace in a format that holds our columns, one of ``NATIVE``.
 
     ``on_error`` is ``stop``, or ``skip`` to leave out and count lines that cannot be read (of ``LINES``).
     Raises TraceError for anything that cannot be read as that format.
     """
-    kind = trace_format(path, format)
     reader = _function(_READERS[kind])
     workload: Workload = (
         reader(path, LeftOut(skips=True)) if on_error == "skip" and kind in LINES else reader(path)
@@ -76,46 +68,29 @@ def write_trace(
     """
     from scheduler_sim.workload.kinds import TRACES
 
-    kind = trace_format(path, format, writing=True)
+    kind = trace_format(path, format)
     with whole_file(path, None if force else TRACES[kind]) as out:
         notes: list[str] = _function(_WRITERS[kind])(workload, out, str(path))
         return notes
 
 
-def trace_format(path: str | Path, format: str | None = None, *, writing: bool = False) -> str:
-    """Return the format of a trace: the one given, else by its suffix (``.gz`` and ``.zst`` aside).
+def trace_format(path: str | Path, format: str | None = None) -> str:
+    """Return the format in which a trace is written: the one given, else by its suffix.
 
-    Of ``.txt`` only a dump of sacct tells by itself what it is. Raises TraceError for any other,
-    and for sacct where ``writing``, as it is only read; of a file that is not there it says so.
+    ``.gz`` and ``.zst`` aside. Raises TraceError for any other, and for sacct, as it is only read.
     """
     suffixes = [suffix.lower().lstrip(".") for suffix in Path(path).suffixes]
     packed = bool(suffixes) and packing_named(path) is not None
     suffixes = suffixes[:-1] if packed else suffixes
-    suffix = suffixes[-1] if suffixes else ""
-    kind = format.lower() if format else suffix
-    if not format and (suffix in SACCT_SUFFIXES or (suffix == "txt" and not writing and _is_sacct(path))):
-        kind = "sacct"
-    if not format and suffix == EVENTS_SUFFIX and not writing:
-        kind = "slurm-sim-events"
-    if kind not in (_WRITERS if writing else _READERS) or (packed and kind == "parquet"):
-        if not (writing or format or os.path.exists(path)):  # of a name that is too long, too, it says no
-            raise TraceError("no such file", file=path)
-        only_read = () if writing else ("tsv", "jsonl", *SACCT_SUFFIXES, EVENTS_SUFFIX)
-        suffixes = [f".{name}" for name in (*_TEXT_FORMATS, *only_read)]
-        named = "the format" if writing else "the format, or a source of public data such as pbs,"
+    kind = format.lower() if format else suffixes[-1] if suffixes else ""
+    if kind not in _WRITERS or (packed and kind == "parquet"):
         raise TraceError(
-            "sacct is read, not written" if kind == "sacct" else "unknown trace format",
+            "sacct is read, not written" if kind in ("sacct", "psv") else "unknown trace format",
             file=path,
             found=format or Path(path).name,
-            allowed=f"{', '.join(suffixes)}, each also .gz or .zst, or .parquet; or {named} given by name",
+            allowed=".swf, .mwf, .csv, each also .gz or .zst, or .parquet; or the format given by name",
         )
     return kind
-
-
-def _is_sacct(path: str | Path) -> bool:
-    from scheduler_sim.workload.sacct_lines import has_header
-
-    return has_header(path)
 
 
 def _function(home: str) -> Any:

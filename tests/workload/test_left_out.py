@@ -132,9 +132,9 @@ def test_separators_within_submit_lines_are_understood_from_the_header(tmp_path)
     wrapped = {"SubmitLine": "sbatch --wrap a|b|c -N 2 --gpus-per-node=2", "JobName": "plain"}
     jobs = read_trace(write(tmp_path / "t.sacct", sacct(wrapped, {"JobID": "8", "JobIDRaw": "8"})))
     assert len(jobs) == 2
-    assert "1 row with the separator | within a text" in jobs.source.notes
+    assert "1 row with the separator or a line end within a text" in jobs.source.notes
     assert jobs["gpus"].tolist() == [2, -1]
-    path = write(tmp_path / "u.sacct", sacct({"SubmitLine": "sbatch a|b", "Comment": "c"}, {}))
+    path = write(tmp_path / "u.sacct", sacct({"Licenses": "x", "Comment": "b|c"}, {}))
     with pytest.raises(TraceError, match=r"u\.sacct:2: too many fields: a text may hold the separator"):
         read_trace(path)
     found = read_trace(path, on_error="skip")
