@@ -26,9 +26,7 @@ from scheduler_sim.workload.sacct_json import is_json_of_sacct, rows_of_json
 from scheduler_sim.workload.sacct_rows import INNER, SEPARATOR, Layout, NoRow
 from scheduler_sim.workload.sacct_text import ENDED, UNFINISHED
 
-AS_IT_IS_READ = (
-    "sacct --parsable2 --format=JobID,User,Partition,State,Submit,Start,End,ElapsedRaw,Timelimit,NNodes,NCPUS"
-)
+AS_IT_IS_READ = "sacct --parsable2 --format=JobID,User,Partition,State,Submit,Start,End,ElapsedRaw,Timelimit,NNodes,NCPUS,ReqTRES"
 """The shortest command whose output is of use, as messages give it; the page on sacct has a better one."""
 
 _HET = re.compile(rb"(\d{1,15})\+\d{1,6}$")
@@ -109,8 +107,8 @@ def read_dump(
         separator=header.separator,
     )
     lines = _Lines(dump, header, name, left)
-    first, rest = line + 1 + bool(header.widths), block
-    for plain in _plain(rest, blocks, header):
+    first = line + 1 + bool(header.widths)
+    for plain in _plain(block, blocks, header):
         first += lines.add(plain, first)
     lines.end()
     if left.total and left.skips and not dump.rows:
@@ -264,7 +262,7 @@ class _Lines:
         return len(lines)
 
     def end(self) -> None:
-        """Take in what is still open. Raises TraceError for lines that are no rows, unless they are left out."""
+        """Take in what is still open; raises TraceError for lines that are no rows and not left out."""
         self._close()
         self.dump.rows = b"".join((*self._rows, *(line + b"\n" for line in self._kept)))
         self.dump.numbers = np.array(self._at, dtype=np.int64)

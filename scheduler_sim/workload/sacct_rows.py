@@ -97,7 +97,7 @@ class Layout:
         )
 
     def row(self, words: list[bytes]) -> Row:
-        """Return a row of words that separators lie between. Raises NoRow if they are none, or unsure which."""
+        """Return a row of the words between separators. Raises NoRow if they are none, or unsure which."""
         most = len(words) - len(self.columns)
         if most < 0:
             raise NoRow("too few fields")

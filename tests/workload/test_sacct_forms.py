@@ -220,8 +220,9 @@ def in_json(set_numbers, **changes):
         {"type": "gres", "name": "gpu", "id": 1001, "count": 4},
     ]
     job = {
-        "job_id": 7, "name": "c|f\nd", "user": "ada", "account": "fluids", "partition": "batch", "qos": "normal",
-        "array": {"job_id": 0, "task_id": number(None), "task": ""}, "het": {"job_id": 0, "job_offset": number(None)},
+        "job_id": 7, "name": "c|f\nd", "user": "ada", "account": "fluids", "partition": "batch",
+        "array": {"job_id": 0, "task_id": number(None), "task": ""},
+        "het": {"job_id": 0, "job_offset": number(None)}, "qos": "normal",
         "state": {"current": states, "reason": "None"}, "allocation_nodes": 2, "constraints": "",
         "time": {"submission": 1772445600, "eligible": 1772445600, "start": 1772445630, "end": 1772445690,
                  "elapsed": 60, "limit": number(60)},
