@@ -289,7 +289,7 @@ def _signatures(all_: pd.DataFrame) -> Iterator[str]:
 
 
 def frontier(all_: pd.DataFrame, path: Path) -> None:
-    """As Frontier's jobs were published: SWF with three fields of their own."""
+    """As Frontier's jobs were published: SWF with GPUs, a soft limit and a descriptor, and sizes in cores."""
     lines = ["; Made up by workloads/source_samples.py", f"; UnixStartTime: {MONDAY}"]
     lines += ["; MaxNodes: 9408", "; MaxProcs: 9408"]
     for _, job in all_.iterrows():
@@ -299,14 +299,14 @@ def frontier(all_: pd.DataFrame, path: Path) -> None:
             job["submit"] - MONDAY,
             wait,
             run,
-            job["nodes"],
+            job["nodes"] * 112,
             -1,
             -1,
-            job["nodes"],
+            job["nodes"] * 112,
             job["limit"],
         ]
         fields += [-1, 0 if job["failed"] else 1, int(job["user"][4:]), 1, 1, 1, 1, -1, -1]
-        lines.append(" ".join(map(str, [*fields, 510.5, 0.25, 7])))
+        lines.append(" ".join(map(str, [*fields, 8 * job["nodes"], -1, f"frontier:excl:{job['nodes']}x112"])))
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 

@@ -18,10 +18,11 @@ from scheduler_sim.errors import TraceError, did_you_mean
 from scheduler_sim.loaders.column_map import NEEDED, ColumnMap
 from scheduler_sim.loaders.foreign_table import ForeignTable, read_foreign
 from scheduler_sim.loaders.formats import table_kind
+from scheduler_sim.loaders.frontier import read_frontier
 from scheduler_sim.loaders.mapped import mapped
 from scheduler_sim.workload.left_out import LeftOut
 from scheduler_sim.workload.table import Workload
-from scheduler_sim.workload.trace_io import NATIVE, read_native
+from scheduler_sim.workload.trace_io import NATIVE
 
 FRONTIER = "frontier"
 """Published as SWF with fields of its own, which any SWF may have."""
@@ -70,7 +71,7 @@ def read_source(
         allowed = f"{', '.join(NATIVE)}, jsonl, or a source: {', '.join(known)}"
         raise TraceError(f"unknown trace format{hint}", file=path, found=name, allowed=allowed)
     if name == FRONTIER:
-        return read_native(path, "swf", on_error)
+        return read_frontier(path, on_error)
     if name not in MAPS:
         return _added(name)(path, on_error)
     base = source_map(name)

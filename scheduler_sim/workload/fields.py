@@ -80,5 +80,6 @@ SKIP_REASONS: dict[int, str] = {
     3: "no nodes",
     4: "not ended when the trace was taken",
     5: "the same run once more",
+    6: "a partial execution, not a whole job",
 }
-CANCELLED, NO_RUN_TIME, NO_NODES, NOT_ENDED, SAME_RUN = SKIP_REASONS
+CANCELLED, NO_RUN_TIME, NO_NODES, NOT_ENDED, SAME_RUN, PARTIAL = SKIP_REASONS

@@ -26,7 +26,10 @@ from scheduler_sim.workload.sacct_json import is_json_of_sacct, rows_of_json
 from scheduler_sim.workload.sacct_rows import INNER, SEPARATOR, Layout, NoRow
 from scheduler_sim.workload.sacct_text import ENDED, UNFINISHED
 
-AS_IT_IS_READ = "sacct --parsable2 --format=JobID,User,Partition,State,Submit,Start,End,ElapsedRaw,Timelimit,NNodes,NCPUS,ReqTRES"
+AS_IT_IS_READ = (
+    "sacct --parsable2"
+    " --format=JobID,User,Partition,State,Submit,Start,End,ElapsedRaw,Timelimit,NNodes,NCPUS,ReqTRES"
+)
 """The shortest command whose output is of use, as messages give it; the page on sacct has a better one."""
 
 _HET = re.compile(rb"(\d{1,15})\+\d{1,6}$")

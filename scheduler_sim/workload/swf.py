@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ from scheduler_sim.texts import TextColumn
 from scheduler_sim.workload.block_columns import Block, Growing, parse_block
 from scheduler_sim.workload.columns import by_row, is_shared, once
 from scheduler_sim.workload.comments import Comments
-from scheduler_sim.workload.fields import CANCELLED, NO_NODES, NO_RUN_TIME, SWF_FIELDS
+from scheduler_sim.workload.fields import CANCELLED, NO_NODES, NO_RUN_TIME, PARTIAL, SWF_FIELDS
 from scheduler_sim.workload.left_out import LeftOut, built
 from scheduler_sim.workload.lines import MAX_LINE_BYTES, read_blocks
 from scheduler_sim.workload.memory import check_memory
@@ -42,6 +43,8 @@ from scheduler_sim.workload.table import Workload
 _ROUNDED_DOWN = "submit_time"
 _EXACT = 2.0**53
 _CANCELLED_STATUS = 5
+_PARTIAL = (2, 3, 4)
+"""Status of a part of a job that was stopped: to be continued, the last and good, the last and failed."""
 _BYTES_A_RECORD = 250  # of memory, from the raw columns to the finished table
 _BYTES_A_FIELD_BEHIND = 20
 
@@ -57,7 +60,8 @@ def read_swf(path: str | Path, left: LeftOut | None = None) -> Workload:
     nodes = requested processors (8) if above 0, else allocated (5); time limit = requested
     time (9) if above 0, else the run time (4), and at least 1 s. Records that were cancelled
     (status 5) with run time <= 0, with run time < 0, or with nodes <= 0 stay in the table,
-    marked in ``skipped``. One node stands for one processor.
+    marked in ``skipped``, as do partial executions (status 2 to 4) of jobs that have a line for all of
+    them. One node stands for one processor.
 
     Raises
     ------
@@ -87,7 +91,9 @@ def _workload(numbers: Block, found: Comments, notes: tuple[str, ...]) -> Worklo
         encoding=encoding,
         notes=notes,
     )
-    columns = _columns(numbers[:FIELD_COUNT], source)
+    columns, partial = _columns(numbers[:FIELD_COUNT], source)
+    if partial:
+        source = replace(source, notes=(*source.notes, partial))
     return Workload(columns, source, carried=carried_behind(behind, encoding))
 
 
@@ -238,8 +244,8 @@ def _parse_lines(block: bytes, lines: int, name: str, rounded: np.ndarray) -> Bl
     ]
 
 
-def _columns(numbers: list[np.ndarray], source: TraceSource) -> dict[str, object]:
-    """Return the columns of the table by rule 11."""
+def _columns(numbers: list[np.ndarray], source: TraceSource) -> tuple[dict[str, object], str]:
+    """Return the columns of the table, and what there is to say of partial executions."""
     raw = {field.name: column for field, column in zip(SWF_FIELDS, numbers, strict=True)}
     _refuse_below_unknown(raw, source)
     columns: dict[str, object] = {
@@ -254,8 +260,31 @@ def _columns(numbers: list[np.ndarray], source: TraceSource) -> dict[str, object
     columns["app"] = columns["listed_app"]
     columns["partition"] = _numbers_as_text(by_row(swf_partition, raw["listed_partition"], raw["queue"]))
     columns["status"] = by_row(swap_status, status)
-    columns["skipped"] = by_row(_skipped, status, run_time, nodes)
-    return columns
+    skipped, told = by_row(_skipped, status, run_time, nodes), ""
+    if np.isin(once(status), _PARTIAL).any():
+        skipped, told = _without_parts(raw, np.array(skipped))
+    columns["skipped"] = skipped
+    return columns, told
+
+
+def _without_parts(raw: dict[str, np.ndarray], skipped: np.ndarray) -> tuple[np.ndarray, str]:
+    """Mark partial executions of jobs that have a line for the whole; say what becomes of all others.
+
+    Those are jobs of their own, as nothing else tells of them; without a submit time they cannot be.
+    """
+    part = np.isin(raw["status"], _PARTIAL)
+    of_whole = part & np.isin(raw["modular_job_id"], raw["modular_job_id"][~part])
+    alone = part & ~of_whole
+    undated = alone & (raw["submit_time"] < 0)
+    skipped[of_whole | undated] = PARTIAL
+    if not alone.any():
+        return skipped, ""
+    count = int(alone.sum())
+    parts = f"{count:,} partial execution{'s' * (count > 1)} (status 2 to 4)"
+    told = f"{parts} of jobs without a line of status 0 or 1, each taken as a job of its own"
+    if undated.any():
+        told += f"; {int(undated.sum()):,} of them left out, as they have no submit time"
+    return skipped, told
 
 
 def _skipped(status: np.ndarray, run_time: np.ndarray, nodes: np.ndarray) -> np.ndarray:
@@ -329,6 +358,14 @@ def _whole(word: bytes, place: int, rounded: np.ndarray) -> int | None:
 def _record(words: list[bytes], line: int, name: str, rounded: np.ndarray) -> list[int | float]:
     """Return the 18 numbers of one record; decimals where whole numbers belong are rounded, and counted."""
     numbers: list[int | float] = []
+    if len(words) > 1 and not any(decimal(word) is not None for word in words):
+        raise TraceError(
+            "words, not a record of numbers",
+            file=name,
+            line=line,
+            found=b" ".join(words)[:200].decode("utf-8", "backslashreplace"),
+            allowed="records; a line of names or text begins with ;",
+        )
     for place, word in enumerate(words[:FIELD_COUNT]):
         is_whole = _KINDS[place] == "int64"
         number = _whole(word, place, rounded) if is_whole else decimal(word)
@@ -350,6 +387,6 @@ def _record(words: list[bytes], line: int, name: str, rounded: np.ndarray) -> li
             file=name,
             line=line,
             found=len(words),
-            allowed=f"{FIELD_COUNT}, or up to {MOST_FIELDS}, separated by blanks",
+            allowed=f"{FIELD_COUNT}, or up to {MOST_FIELDS}, separated by blanks; -1 for what is not known",
         )
     return numbers

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from scheduler_sim.units import HOUR
+from scheduler_sim.workload.fields import PARTIAL
 from scheduler_sim.workload.table import Workload
 
 CLOCK_JUMP = (
@@ -28,7 +29,10 @@ def warnings_of(workload: Workload, nodes: int | None) -> tuple[str, ...]:
 def doubts_of(workload: Workload) -> tuple[str, ...]:
     """Return a sentence on each of ``CLOCK_JUMP`` and ``SAME_ID``, where the notes have none on it yet."""
     columns = workload.columns
-    rows = {CLOCK_JUMP: clock_jumps(columns["submit_time"]), SAME_ID: _again(columns["component_id"])}
+    whole = columns["skipped"] != PARTIAL
+    again = np.zeros(len(whole), dtype=bool)
+    again[whole] = _again(columns["component_id"][whole])
+    rows = {CLOCK_JUMP: clock_jumps(columns["submit_time"]), SAME_ID: again}
     told = "\n".join(workload.source.notes)
     new = ((what, where) for what, where in rows.items() if what not in told)
     return tuple(said for what, where in new for said in _rows(workload, where, what))
