@@ -18,6 +18,7 @@ import pandas as pd
 from scheduler_sim.benchmarking.result_table import RawTable, seconds_of
 from scheduler_sim.config.text_file import read_text
 from scheduler_sim.errors import ConfigError
+from scheduler_sim.numerals import finite
 
 CONFIGURATION, RESULTS, STAMPS = "configuration.xml", "result", "timestamps"
 MOST_BYTES = 50_000_000
@@ -144,7 +145,7 @@ def _stands_on_its_side(rows: list[tuple[int, list[str]]]) -> bool:
 
 def _is_number(text: str) -> bool:
     try:
-        float(text)
+        finite(text)
     except ValueError:
         return False
     return True

@@ -10,6 +10,7 @@ import pandas as pd
 
 from scheduler_sim.benchmarking.series import Series
 from scheduler_sim.errors import InputError, did_you_mean
+from scheduler_sim.numerals import finite
 from scheduler_sim.units import DAY, HOUR, MINUTE
 
 SECONDS = {
@@ -111,6 +112,6 @@ def _check_the_rest(series: Sequence[Series], said: Sequence[str]) -> None:
 
 def _number(text: str, name: str) -> float:
     try:
-        return float(text)
+        return finite(text)
     except ValueError:
         raise InputError(f"--processes: found {name} = {text!r:.40}; allowed: a number") from None

@@ -11,7 +11,8 @@ example:
   scheduler-sim run configs/systems/cluster-128.yaml workloads/sample-1000.swf --policy easy --out result
   scheduler-sim explain result 42
 
-COMPONENT is an id of the column component_id; in a trace in SWF, the job number.
+COMPONENT is an id of the column component_id (in a trace in SWF, the job number), or as Slurm writes it: 30_1
+is task 1 of array 30, 40+1 component 1 of heterogeneous job 40.
 """
 
 
@@ -27,7 +28,7 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
         allow_abbrev=False,
     )
     parser.add_argument("directory", metavar="DIR", help="result directory that run --out wrote")
-    parser.add_argument("component", metavar="COMPONENT", help="component id")
+    parser.add_argument("component", metavar="COMPONENT", help="component id, or 30_1 for task 1 of array 30")
     parser.set_defaults(execute=execute)
 
 

@@ -16,6 +16,7 @@ from scheduler_sim.energy.model import Model
 from scheduler_sim.energy.points import KHZ, MODULE, POWER, TIME, WORKLOAD, Points
 from scheduler_sim.energy.pstates import PStates
 from scheduler_sim.errors import TraceError
+from scheduler_sim.numerals import finite, is_digits
 
 TPI = "tpi"
 POWER_TERMS = (POWER, TPI, ONE)
@@ -88,7 +89,7 @@ def ear_signatures(path: str | Path, nominal_khz: Sequence[int]) -> Points:
     Raises TraceError with file and line.
     """
     first, *rest = list(_lines(path)) or [_Line(1, "")]
-    if not first.text.isdigit():
+    if not is_digits(first.text):
         raise TraceError(
             "no number of applications", file=path, line=first.number, found=first.text, allowed="a number"
         )
@@ -144,7 +145,7 @@ def _matrix(path: str | Path, lines: list[_Line], pstates: PStates | None) -> tu
 def _numbers(path: str | Path, line: _Line, count: int) -> Floats:
     texts = line.text.replace(",", ".").split()
     try:
-        numbers = np.array([float(text) for text in texts])
+        numbers = np.array([finite(text) for text in texts])
     except ValueError:
         numbers = np.empty(0)
     if len(numbers) != count or not np.isfinite(numbers).all():

@@ -31,6 +31,7 @@ from scheduler_sim.energy.model_file import model_in, read_model
 from scheduler_sim.energy.points import KHZ, POWER, TIME, WORKLOAD, Points
 from scheduler_sim.energy.pstates import PStates
 from scheduler_sim.errors import InputError
+from scheduler_sim.numerals import is_digits
 from scheduler_sim.streams import stream
 
 UNITS = {"_w": "W", "_s": "s", "_j": "J", "_khz": "kHz"}
@@ -319,7 +320,7 @@ def _odd_shares(keys: ModuleKeys, pstates: PStates) -> Iterator[Problem]:
 
 def _odd_cores(keys: ModuleKeys) -> Iterator[Problem]:
     for text, share in keys.core_share.items():
-        if not (text.isdigit() and 0 < int(text) <= keys.cores) or share > 1:
+        if not (is_digits(text) and 0 < int(text) <= keys.cores) or share > 1:
             allowed = f"cores from 1 to {keys.cores} with shares from 0 to 1"
             yield Problem(("core_share", text), f"{found(share)}; allowed: {allowed}")
 

@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from scheduler_sim.errors import TraceError
 from scheduler_sim.loaders.foreign_table import BadLine, ForeignTable, text_of
+from scheduler_sim.numerals import finite
 from scheduler_sim.workload.left_out import LeftOut
 
 FIELDS = (
@@ -71,6 +72,6 @@ def _throughputs(path: Path) -> tuple[str, dict[tuple[str, str], float]]:
 
 def _seconds(steps: str | None, rate: float | None) -> str | None:
     try:
-        return None if not rate or rate <= 0 else str(float(steps or "") / rate)
+        return None if not rate or rate <= 0 else str(finite(steps or "") / rate)
     except ValueError:
         return None

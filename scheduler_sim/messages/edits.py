@@ -8,6 +8,7 @@ from scheduler_sim.arrays import Ints, alike
 from scheduler_sim.config.problem import one_of
 from scheduler_sim.errors import InputError
 from scheduler_sim.messages.trace import COLLECTIVE, COMPUTE, MARK, NONE, PS, MessageTrace
+from scheduler_sim.numerals import is_digits
 
 HERTZ_IN_GHZ = 10**9
 
@@ -87,7 +88,7 @@ def _kernel(trace: MessageTrace, kernel: str) -> Ints:
     if kernel in trace.labels:
         return np.flatnonzero(trace.label == trace.labels.index(kernel))
     kind, _, value = kernel.partition(":")
-    if kind.isdecimal() and value.isdecimal() and len(kernel) < 40:
+    if is_digits(kind) and is_digits(value) and len(kernel) < 40:
         rows = np.flatnonzero((trace.kind == COMPUTE) & (_phase(trace, int(kind)) == int(value)))
         if len(rows):
             return rows

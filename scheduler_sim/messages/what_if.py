@@ -11,6 +11,7 @@ from scheduler_sim.errors import InputError
 from scheduler_sim.messages.edits import accelerated, balanced, by_cycles, without_noise
 from scheduler_sim.messages.network import Network
 from scheduler_sim.messages.trace import MessageTrace
+from scheduler_sim.numerals import finite
 
 WORDS: Mapping[str, str] = {
     "ideal": "messages take no time",
@@ -68,7 +69,7 @@ def _edit(text: str) -> Edit:
         return Edit(name, rest or NOISE[0])
     what, _, number = rest.rpartition(":") if name == "faster" else ("", "", rest)
     try:
-        value = float(number)
+        value = finite(number)
     except ValueError:
         value = 0.0
     if (

@@ -13,6 +13,7 @@ from pydantic import BeforeValidator, Field, SerializerFunctionWrapHandler, mode
 
 from scheduler_sim.config.keys import Keys
 from scheduler_sim.config.value import Check, Count, Name, choice, duration, whole
+from scheduler_sim.numerals import finite, is_digits
 from scheduler_sim.units import MINUTE
 
 MOST_AMOUNT = 10**15
@@ -47,14 +48,14 @@ def _amount(name: str, written: Any) -> int:
         raise ValueError
     text = str(written).strip().upper()
     factor = _SIZES[text[-1]] if name == "mem" and text[-1:] in _SIZES else 1
-    value = float(text[:-1] if factor != 1 or text[-1:] == "M" else text) * factor
+    value = finite(text[:-1] if factor != 1 or text[-1:] == "M" else text) * factor
     if not -1 <= value <= MOST_AMOUNT or (value != int(value) and name != "mem"):
         raise ValueError
     return int(value)
 
 
 def _minutes(written: Any) -> int | None:
-    if isinstance(written, str) and not written.strip().isdigit():
+    if isinstance(written, str) and not is_digits(written.strip()):
         seconds = duration(written)
         return None if seconds is None else seconds // MINUTE
     if isinstance(written, bool) or int(written) != float(written) or int(written) < 0:

@@ -13,21 +13,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from scheduler_sim.errors import InputError
 from scheduler_sim.policy.order import MOVING
 from scheduler_sim.report import reserved_wait, slurm_words
+from scheduler_sim.report.component_named import row_named
 from scheduler_sim.report.explanation import Dependency, Explanation, Phase, Request, Shortage, Times, Wait
 from scheduler_sim.report.fronts import MOST_LOOKS
 from scheduler_sim.report.module_view import ModuleView, ints, module_sizes, unix_start
 from scheduler_sim.report.replay import MULTIFACTOR, TIERS, TOP, Replay, Rules
 from scheduler_sim.report.reserved_reasons import REFUSED, reserved_seconds
 from scheduler_sim.report.shared_wait import shared_wait, told_apart
-from scheduler_sim.report.wording import listing, plain
+from scheduler_sim.report.wording import plain
 
 if TYPE_CHECKING:
     from scheduler_sim.result.result import Result
-
-NEAR_IDS = 5
 
 UNTOLD = (
     "A result does not record what was free of everything that matters here: nodes"
@@ -42,7 +40,8 @@ def explain(result: Result, component_id: int | str) -> Explanation:
     Parameters
     ----------
     result : of a run just made, or loaded from its directory
-    component_id : as in the result's ``component_id`` column
+    component_id : as in the result's ``component_id`` column, or as Slurm writes it: 30_1 for task 1 of array
+        30, 40+1 for component 1 of heterogeneous job 40
 
     Raises
     ------
@@ -50,7 +49,7 @@ def explain(result: Result, component_id: int | str) -> Explanation:
         If the result has no such component; near ids are named.
     """
     table = result.components
-    row = _row_of(table, component_id)
+    row = row_named(table, component_id)
     policy = result.manifest.get("policy") or {}
     facts = {str(name): value for name, value in table.iloc[row].items()}
     submit = int(facts["submit_time"])
@@ -215,34 +214,6 @@ def _of_order(rules: Rules) -> list[str]:
     }
     nothing = ", so nothing is said about what stood before it or overtook it."
     return [known[rules.order] + nothing] if rules.order in known else []
-
-
-def _row_of(table: pd.DataFrame, component_id: int | str) -> int:
-    """Find the row of a component, or say which ids are near."""
-    ids = ints(table, "component_id")
-    try:
-        wanted = int(component_id)
-    except ValueError:
-        raise InputError(f"component {plain(component_id)!r} is not a number; {_some_ids(ids)}") from None
-    rows = np.flatnonzero(ids == wanted)
-    if len(rows):
-        return int(rows[0])
-    members = ids[ints(table, "modular_job_id") == wanted]
-    if len(members):
-        raise InputError(
-            f"{wanted} is a job, not a component; its components are {listing(members[:NEAR_IDS].tolist())}"
-            + (f" and {len(members) - NEAR_IDS} more" if len(members) > NEAR_IDS else "")
-        )
-    distance = np.abs(ids.astype(np.float64) - wanted)
-    near = np.unique(ids[np.argsort(distance, kind="stable")[:NEAR_IDS]]).tolist()
-    raise InputError(
-        f"no component {wanted} in this result"
-        + (f"; the nearest ids are {listing(near)} ({_some_ids(ids)})" if near else ", which is empty")
-    )
-
-
-def _some_ids(ids: np.ndarray) -> str:
-    return f"ids run from {ids.min()} to {ids.max()}" if len(ids) else "the result is empty"
 
 
 def _request(facts: Mapping[str, Any], sizes: Mapping[str, int]) -> Request:

@@ -169,6 +169,12 @@ RECORDED = (
 )
 """... where the trace records when components started."""
 
+OF_ARRAYS = (
+    Column("array_job_id", "int64", "", "the array it is a task of; −1 if of none"),
+    Column("array_task_id", "int64", "", "which of its tasks; −1 if of none"),
+)
+"""... where the trace has tasks of arrays."""
+
 TIMELINE = (
     Column("time", "int64", "s", "instant from which the values hold, until the next row of this module"),
     Column("module", "text", "", f"name of a module, or `{TOTAL}` for the whole system"),
@@ -363,6 +369,7 @@ class Further(NamedTuple):
     carried : columns of the trace that none of the workload's are: (name, dtype) of each
     slowed : components that a power cap slows
     clocked : clocks of GPUs
+    arrays : of which arrays components are tasks
     """
 
     reasons: bool = False
@@ -378,6 +385,7 @@ class Further(NamedTuple):
     carried: tuple[tuple[str, Dtype], ...] = ()
     slowed: bool = False
     clocked: bool = False
+    arrays: bool = False
 
     @classmethod
     def of(cls, manifest: Mapping[str, Any]) -> Further:
@@ -397,6 +405,7 @@ class Further(NamedTuple):
             tuple((manifest.get("carried") or {}).items()),
             bool(manifest.get("slowed")),
             bool(energy.get("gpu_clocks")),
+            bool(manifest.get("arrays")),
         )
 
 
@@ -417,6 +426,7 @@ def component_columns(further: Further) -> tuple[Column, ...]:
         + (NODE_LIST,) * (further.spread and not further.shared)
         + SPREAD * further.spread
         + RECORDED * further.recorded
+        + OF_ARRAYS * further.arrays
         + tuple(Column(name, dtype, "", "as in the trace") for name, dtype in further.carried)
     )
 

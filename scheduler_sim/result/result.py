@@ -17,6 +17,7 @@ from scheduler_sim.result.columns import (
     CLOCKED,
     DEVICES,
     LIMITED,
+    OF_ARRAYS,
     REASONS,
     RECORDED,
     REPAIRS,
@@ -151,6 +152,7 @@ class Result:
             _carried_in(self._components),
             _has(self._components, SLOWED[0]),
             _has(self._components, CLOCKED[0]),
+            _has(self._components, OF_ARRAYS[0]),
         )
 
     def save(self, directory: str | Path, log: str | None = None, *, force: bool = False) -> Path:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from scheduler_sim.config.problem import one_of
 from scheduler_sim.errors import InputError
+from scheduler_sim.numerals import finite
 from scheduler_sim.scaling.curves import Curve
 from scheduler_sim.scaling.parameters import CLOCK, PROCESSES, SIZE, parameter
 from scheduler_sim.scaling.profile import Profile, Reference
@@ -169,7 +170,7 @@ def _name(profile: Profile, written: str, allowed: Sequence[str], option: str) -
 
 def _number(word: str) -> float:
     try:
-        return float(word)
+        return finite(word)
     except ValueError:
         return float("nan")
 

@@ -24,6 +24,9 @@ TEXTS = ("name", "user", "app")
 OF_RECORD = ("wait_time", "component_wait_time", "run_time", "components_total")
 """Columns of the workload that say when components started by the trace."""
 
+OF_ARRAY = ("array_job_id", "array_task_id")
+"""Columns of the workload that say which task of which array a component is."""
+
 KNOWN = (
     *("module", "nodes", "eligible_time", "start_time", "end_time", "time_limit", "state"),
     "wait_resources",
@@ -45,6 +48,7 @@ class ComponentTable:
     known : the columns that metrics read, and what others follow from
     carried : columns of the trace that none of the workload's are: (name, dtype) of each
     recorded : the recorded waits, int64[rows of the workload], s, -1 = none; None where all are
+    arrays : whether some are tasks of arrays
     """
 
     def __init__(
@@ -55,6 +59,7 @@ class ComponentTable:
             (name, _dtype_of(workload[name])) for name in workload if name.startswith(CARRIED)
         )
         self.recorded = recorded_waits(workload)
+        self.arrays = bool((workload["array_job_id"] >= 0).any())
         known = _known(core, placements)
         if (back := placements.file_order) is not None:
             known = {name: column[back] for name, column in known.items()}
@@ -91,12 +96,11 @@ class ComponentTable:
                 "recorded_run_time": np.maximum(self._workload["run_time"][of_trace], NEVER),
             }
         )
+        as_they_are = (*TEXTS, *(OF_ARRAY if self.arrays else ()), *(name for name, _ in self.carried))
         return {
             **known,
             **record,
-            **{
-                name: self._workload[name][of_trace] for name in (*TEXTS, *(name for name, _ in self.carried))
-            },
+            **{name: self._workload[name][of_trace] for name in as_they_are},
             "frequency_khz": np.full(len(start), NEVER),
             "run_time": np.where(started, end - start, NEVER),
             "wait_dependency": np.where(started, eligible - submit, NEVER),

@@ -20,7 +20,7 @@ from scheduler_sim.result.columns import NEVER, REPAIRS, Columns, Further, frame
 from scheduler_sim.result.result import Result
 from scheduler_sim.result.table import Deferred
 from scheduler_sim.simulation.checkpoint_account import writing
-from scheduler_sim.simulation.component_table import OF_RECORD, OF_TRACE, TEXTS, ComponentTable
+from scheduler_sim.simulation.component_table import OF_ARRAY, OF_RECORD, OF_TRACE, TEXTS, ComponentTable
 from scheduler_sim.simulation.lost import LostRun, lost_runs
 from scheduler_sim.simulation.node_parts import part_columns, parts_had, told_apart
 from scheduler_sim.simulation.plans import Plans
@@ -53,7 +53,7 @@ _DIGESTS: WeakKeyDictionary[Workload, str] = WeakKeyDictionary()
 """Of workloads that are simulated more than once, as in a study."""
 
 TOLD = (
-    *(*OF_TRACE, *TEXTS, *ASKED, *OF_RECORD, "skipped", "nodes"),
+    *(*OF_TRACE, *TEXTS, *ASKED, *OF_RECORD, *OF_ARRAY, "skipped", "nodes"),
     *("hint", "reference_power_w", "allocated_nodes", "measured_power_w"),
 )
 """Columns of a workload that a result needs."""
@@ -139,9 +139,12 @@ def build_result(
         spread="topology" in told,
         recorded=made.recorded is not None,
         carried=made.carried,
+        arrays=made.arrays,
     )
     if further.recorded:
         told["recorded"] = True
+    if made.arrays:
+        told["arrays"] = True
     if made.carried:
         told["carried"] = dict(made.carried)
     if repairs is not None:

@@ -14,6 +14,7 @@ from pydantic import BeforeValidator, Field
 from scheduler_sim.config.keys import Keys
 from scheduler_sim.config.problem import Location, Problem, found, one_of
 from scheduler_sim.config.value import MOST_SECONDS, Check, Flag, Name, Text, choice, whole
+from scheduler_sim.numerals import is_digits
 
 DOWN, DRAIN, FAIL, RESUME = "DOWN", "DRAIN", "FAIL", "RESUME"
 STATES = (DOWN, DRAIN, FAIL, RESUME)
@@ -26,7 +27,7 @@ def _time(written: Any) -> int | str:
     """Accept seconds on the trace's clock, or a date."""
     if isinstance(written, bool) or not isinstance(written, int | str):
         raise ValueError
-    if isinstance(written, str) and not written.isdigit():
+    if isinstance(written, str) and not is_digits(written):
         return strftime(DATE, gmtime(seconds_at(written.strip().replace(" ", "T"))))
     if not 0 <= (seconds := int(written)) <= MOST_SECONDS:
         raise ValueError

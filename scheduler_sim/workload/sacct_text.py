@@ -9,6 +9,7 @@ import re
 from typing import NamedTuple
 
 from scheduler_sim.errors import TraceError, did_you_mean
+from scheduler_sim.numerals import is_digits
 from scheduler_sim.workload.validation import MAX_AMOUNT
 
 _SILENT = frozenset(
@@ -20,12 +21,13 @@ _SILENT = frozenset(
 """What Slurm prints where there is nothing, or no limit."""
 _DURATION = re.compile(
     r"(?:(?P<days>\d{1,9})-(?P<h>\d{1,4})(?::(?P<m>\d{1,4})(?::(?P<s>\d{1,4}))?)?"
-    r"|(?P<clock>\d{1,9}(?::\d{1,4}){0,2}))(?:\.\d+)?"
+    r"|(?P<clock>\d{1,9}(?::\d{1,4}){0,2}))(?:\.\d+)?",
+    re.ASCII,
 )
-_MEMORY = re.compile(r"(\d{1,15}(?:\.\d+)?)([KMGTP]?)([nc]?)", re.IGNORECASE)
+_MEMORY = re.compile(r"(\d{1,15}(?:\.\d+)?)([KMGTP]?)([nc]?)", re.IGNORECASE | re.ASCII)
 _KB = {"K": 1, "": 1024, "M": 1024, "G": 1024**2, "T": 1024**3, "P": 1024**4}
-_COUNT = re.compile(r"(\d{1,15}(?:\.\d+)?)([KMGTP]?)", re.IGNORECASE)
-_DECIMAL = re.compile(r"(\d{1,20}(?:\.\d+)?)([KMGTP]?)", re.IGNORECASE)
+_COUNT = re.compile(r"(\d{1,15}(?:\.\d+)?)([KMGTP]?)", re.IGNORECASE | re.ASCII)
+_DECIMAL = re.compile(r"(\d{1,20}(?:\.\d+)?)([KMGTP]?)", re.IGNORECASE | re.ASCII)
 _OPTIONS = re.compile(
     r"(?:^|\s)(--gpus(?=[-= ])|-G|--gres(?=[= ]))(-per-(?:node|task|socket))?(?:=|\s*)([a-z0-9_.:,()-]+)",
     re.IGNORECASE,
@@ -36,7 +38,7 @@ _REQUEUE = re.compile(r"\s--(no-)?requeue(?=\s|$)")
 _GPUS = re.compile(r"(?:[a-z0-9_.-]+:)?[0-9]{1,9}", re.IGNORECASE)
 _OF_TRES = ("cpu", "mem", "node", "billing", "gres/gpu")
 _USAGE = ("energy", "fs/", "ic/", "pages", "vmem")
-_EXIT = re.compile(r"(\d{1,9})(?::(\d{1,9}))?")
+_EXIT = re.compile(r"(\d{1,9})(?::(\d{1,9}))?", re.ASCII)
 _DEPENDENCY = re.compile(r"(?P<kind>[a-z]+)(?P<ids>(?::[0-9]+(?:_[0-9*]+)?(?:\+[0-9]+)?)*)(?:\([a-z]*\))?")
 _DEPENDS_ON = re.compile(r":([0-9]{1,18})(?:_([0-9]{1,18}|\*))?(?:\+([0-9]{1,9}))?")
 
@@ -323,7 +325,7 @@ def switches_and_wait(text: str) -> tuple[int, int]:
     ((1, 172800), (3, -1))
     """
     number, at, wait = text.partition("@")
-    if not number.isdigit() or len(number) > 7:
+    if not is_digits(number) or len(number) > 7:
         raise TraceError(
             "not a number of switches", found=text[:60], allowed="count, or count@time, as 1@10:00"
         )

@@ -19,7 +19,7 @@ def section(title: str) -> str:
 
 
 ROOMS = {match[1]: set(match[2].split(", ")) - {""} for match in ROW.finditer(section("Rooms"))}
-BELOW_ALL = {"arrays", "arrow_arrays", "errors", "texts", "units", "version"}
+BELOW_ALL = {"arrays", "arrow_arrays", "errors", "numerals", "texts", "units", "version"}
 PLACES = re.compile(r"`(\w+/\w+|\w+)(?:\.(\w+))?`")
 
 

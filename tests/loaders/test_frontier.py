@@ -15,7 +15,11 @@ def read(tmp_path, *jobs):
 
 
 def test_nodes_are_those_of_the_descriptor(tmp_path):
-    sizes = [(280000, "frontier:excl:2500x112"), (2500, "frontier:excl:2500x112"), (-1, "frontier:shared:1x56")]
+    sizes = [
+        (280000, "frontier:excl:2500x112"),
+        (2500, "frontier:excl:2500x112"),
+        (-1, "frontier:shared:1x56"),
+    ]
     jobs = read(tmp_path, *sizes)
     assert jobs["nodes"].tolist() == [2500, 2500, 1]
     assert jobs["skipped"].tolist() == [0, 0, 0]

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from scheduler_sim.config.problem import Location, listed
 from scheduler_sim.errors import ConfigError
+from scheduler_sim.numerals import finite
 
 
 class Measurement(NamedTuple):
@@ -87,7 +88,7 @@ def _numbers(path: Path, line: int, text: str, problems: list[str]) -> list[floa
     values = []
     for word in text.split():
         try:
-            values.append(float(word))
+            values.append(finite(word))
         except ValueError:
             problems.append(f"{path}:{line}: found {word!r:.40}; allowed: numbers")
     return values

@@ -13,6 +13,7 @@ import numpy as np
 from scheduler_sim.config.problem import listed
 from scheduler_sim.config.text_file import read_text
 from scheduler_sim.errors import ConfigError, did_you_mean
+from scheduler_sim.numerals import finite
 from scheduler_sim.scaling.fitting.extrap_files import Measurements, read_jsonl, read_text_format
 from scheduler_sim.scaling.fitting.extrap_json import place, read_json, read_talpas
 from scheduler_sim.scaling.fitting.points import Points, Series, point_problem, repetitions_note
@@ -199,7 +200,7 @@ def _modelfactors(
 
 def _number(text: str) -> float:
     try:
-        return float(text.strip('"'))
+        return finite(text.strip('"'))
     except ValueError:
         return np.nan
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 
 from scheduler_sim.errors import InputError
+from scheduler_sim.numerals import is_digits
 from scheduler_sim.system.node_events import written
 from scheduler_sim.system.slurm_conf.hostlist import expand
 from scheduler_sim.system.slurm_conf.ignored import NO_SUCH_NODE, OF_EACH_MODULE
@@ -32,7 +33,7 @@ def kept_on(
         except InputError as error:
             notes.wrong(pair.place, pair.key, error)
             return ()
-        if colon and not (count.isdigit() and 1 <= int(count) <= len(nodes)):
+        if colon and not (is_digits(count) and 1 <= int(count) <= len(nodes)):
             notes.wrong(pair.place, pair.key, f"found :{count[:20]!r}; allowed: from 1 to {len(nodes)}")
             return ()
         if strangers := sorted(set(nodes) - set(known)):

@@ -9,6 +9,7 @@ from typing import Any
 
 from scheduler_sim.config.problem import listed
 from scheduler_sim.errors import ConfigError
+from scheduler_sim.numerals import is_digits
 from scheduler_sim.system.shared_cores import shares_cores
 from scheduler_sim.system.slurm_conf.gres_conf import FILE, read_gres_conf
 from scheduler_sim.system.slurm_conf.ignored import (
@@ -270,7 +271,7 @@ class _Settings:
         """Of the parameters of the daemon one counts."""
         self._notes.ignore(pair, why_ignored("top", pair.key))
         words = dict(word.strip().partition("=")[::2] for word in pair.value.lower().split(","))
-        if words.get(INTERVAL, "").isdigit() and int(words[INTERVAL]) > 0 and self._is_modelled(INTERVAL):
+        if is_digits(words.get(INTERVAL, "")) and int(words[INTERVAL]) > 0 and self._is_modelled(INTERVAL):
             self.policy[INTERVAL], self.places[INTERVAL] = int(words[INTERVAL]), pair.place
             self._pairs[INTERVAL] = pair
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from scheduler_sim.errors import InputError
+from scheduler_sim.numerals import is_digits
 from scheduler_sim.system.slurm_conf.hostlist import expand
 from scheduler_sim.system.slurm_conf.values import count, seconds
 
@@ -101,7 +102,7 @@ def minutes(text: str) -> int | None:
 
 def grace(text: str) -> int | None:
     """Read a time in s; a bare number counts seconds."""
-    return count(text) if text.isdecimal() else seconds(text)
+    return count(text) if is_digits(text) else seconds(text)
 
 
 def factor(text: str) -> float | None:

@@ -10,6 +10,7 @@ from scheduler_sim.engine.core.state import INF
 from scheduler_sim.engine.engine import FullCore, Sizes
 from scheduler_sim.engine.rules.slurm.power_saving.state import PowerSizes
 from scheduler_sim.errors import ConfigError, InputError, did_you_mean
+from scheduler_sim.numerals import is_digits
 from scheduler_sim.simulation.rules.numbers import Jobs, Numbers, Run
 from scheduler_sim.simulation.rules.power_saving import idle_since
 from scheduler_sim.simulation.rules.slurm.masks import Masks, bits, words_of
@@ -83,7 +84,7 @@ def _of_nodes(run: Run) -> list[Kept]:
         except InputError as error:
             raise ConfigError(f"policy.slurm.SuspendExcNodes: {error}") from None
         there = sum(len(numbers) for _, numbers in ranges)
-        count = int(number) if number.isdigit() else 0
+        count = int(number) if is_digits(number) else 0
         if colon and not 1 <= count <= there:
             raise ConfigError(
                 f"policy.slurm.SuspendExcNodes: found {word[:60]!r}; allowed: from 1 to {there} of {names}"
