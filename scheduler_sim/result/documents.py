@@ -118,6 +118,7 @@ MANIFEST: dict[str, Any] = {
     "limited": bool,
     "switched": bool,
     "recorded": bool,
+    "arrays": bool,
     "runs": bool,
     "suspended": bool,
     "slowed": bool,

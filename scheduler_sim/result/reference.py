@@ -14,6 +14,7 @@ from scheduler_sim.result.columns import (
     COMPONENTS,
     DEVICES,
     LIMITED,
+    OF_ARRAYS,
     PARTS,
     REASONS,
     RECORDED,
@@ -165,6 +166,8 @@ def page() -> str:
         "Where the trace records when any component started ([how near is the simulation?]"
         "(../how-to/recorded.md)):\n",
         _table(RECORDED),
+        "Where the trace has tasks of arrays (`explain DIR 30_1` finds one by them):\n",
+        _table(OF_ARRAYS),
         "Further columns of the trace come after all others, with names that begin with `trace_`"
         " ([tables](sources.md#tables)): numbers as int64 or float64, everything else as text.\n",
         WAITS,
