@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from scheduler_sim.arrays import Ints
+from scheduler_sim.arrays import Bools, Ints
 from scheduler_sim.engine.engine import FullCore, has
 from scheduler_sim.placement.placements import Placements
 from scheduler_sim.placement.repeating import repeated
@@ -32,8 +32,10 @@ def part_columns(core: FullCore, placements: Placements) -> dict[str, Any]:
     amounts = part.need[demand] * nodes[:, np.newaxis]
     alone = able & (part.demand["exclusive"][demand] == 1)
     if has(core, "cons_tres"):
-        need = core.cons_tres.need[core.cons_tres.asked["need"][place]]
+        number = core.cons_tres.asked["need"][place]
+        need = core.cons_tres.need[number]
         amounts[:, CORES] = np.where(able, need["min_cpus"], 0) * THOUSANDTHS
+        amounts[:, MEMORY], amounts[:, GPUS] = _asked_in_all(core, number, able)
         alone = able & (need["whole"] == 1)
     slot, module = part.request["slot"][place], core.placements["module"][place]
     begin = part.module["begin"][module]
@@ -59,6 +61,19 @@ def part_columns(core: FullCore, placements: Placements) -> dict[str, Any]:
         "able_list": able_lists(core, jobs["first"], jobs["last"], place),
         **dealt,
     }
+
+
+def _asked_in_all(core: FullCore, number: Ints, able: Bools) -> tuple[Ints, Ints]:
+    """Return memory, KB, and GPUs, in thousandths, that needs ask for on all nodes; of those not ``able`` 0.
+
+    ``number`` tells which need each component has. All memory of a node is not stated, 0.
+    """
+    part, need = core.cons_tres, core.cons_tres.need[number]
+    nodes = need["min_nodes"]
+    gpus = np.where(part.total[number, 0] > 0, part.total[number, 0], part.each[number, 0] * nodes)
+    times = np.where(need["per_cpu"] == 1, need["min_cpus"], nodes)
+    memory = np.where(need["gpu_memory"] > 0, need["gpu_memory"] * gpus, need["memory"] * times)
+    return np.where(able, memory, 0), np.where(able, gpus, 0) * THOUSANDTHS
 
 
 def _add_up(amounts: Ints, rows: Ints, count: Ints, of_nodes: Ints) -> None:

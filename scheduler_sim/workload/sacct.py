@@ -23,7 +23,7 @@ from scheduler_sim.workload.sacct_columns import Columns
 from scheduler_sim.workload.sacct_header import NAMES, SMALL_NAMES
 from scheduler_sim.workload.sacct_ids import Ids, ids_of
 from scheduler_sim.workload.sacct_lines import AS_IT_IS_READ, Dump, read_dump
-from scheduler_sim.workload.sacct_parts import TRES, of_tres, parts_of_nodes
+from scheduler_sim.workload.sacct_parts import TRES, had_types, of_tres, parts_of_nodes
 from scheduler_sim.workload.source import TraceSource
 from scheduler_sim.workload.table import Workload
 from scheduler_sim.workload.validation import MAX_WATTS
@@ -301,6 +301,12 @@ def _remarks(columns: Columns, skipped: np.ndarray, limit: np.ndarray) -> list[s
     unlimited = int(np.count_nonzero(live & (limit < 0)))
     if unlimited:
         notes.append(f"{_counted(unlimited, 'job')} without a time limit: that of the partition is used")
+    typed = int(np.count_nonzero(live & had_types(columns)))
+    if typed:
+        notes.append(
+            f"{_counted(typed, 'job')} had GPUs of a type by AllocTRES, and without ReqTRES nothing tells"
+            " whether they asked for it: they take any type"
+        )
     restarts = columns.numbers_of("Restarts")
     lost = int(np.count_nonzero(live & (restarts > 0)))
     if lost:

@@ -38,6 +38,18 @@ def of_tres(columns: Columns, column: str, part: str) -> np.ndarray:
     return counts
 
 
+def had_types(columns: Columns) -> np.ndarray:
+    """Return bool[rows]: which had GPUs of a type, with nothing in the dump to say if they asked for it."""
+    if "AllocTRES" not in columns or any(name in columns for name in ("ReqTRES", "ReqGRES")):
+        return np.zeros(len(columns), dtype=bool)
+    said, codes = columns.mapped("AllocTRES")
+    had = np.array([bool(one.types) for one in said], dtype=bool)[codes]
+    if "SubmitLine" in columns:
+        asked, codes = columns.mapped("SubmitLine")
+        had &= ~np.array([bool(whole.types or each.types) for whole, each in asked], dtype=bool)[codes]
+    return had
+
+
 def _on_each(amount: np.ndarray, nodes: np.ndarray) -> np.ndarray:
     """Return what is had on each node of an amount on all of them, rounded up; negative stays."""
     return np.where(amount < 0, amount, -(-amount // nodes))

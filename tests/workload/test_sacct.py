@@ -427,6 +427,22 @@ def test_gpus_and_other_resources_are_counted(tmp_path, change, gpus, gres):
     assert jobs.not_honoured() == {name: 1 for name, asked in said.items() if asked}
 
 
+def test_types_of_gpus_that_jobs_had_are_told_where_nothing_says_what_they_asked_for(tmp_path):
+    had = "cpu=96,node=2,gres/gpu=4,gres/gpu:a100=4"
+    told = (
+        "2 jobs had GPUs of a type by AllocTRES, and without ReqTRES nothing tells whether they asked for it"
+    )
+    jobs = [{"AllocTRES": had}, {"JobIDRaw": 8, "AllocTRES": had}, {"JobIDRaw": 9, "AllocTRES": "cpu=96"}]
+    found = read_trace(dump(tmp_path, *jobs))
+    assert any(told in note for note in found.source.notes)
+    assert (found["gpus"].tolist(), found["gres"].tolist()) == ([2, 2, -1], ["", "", ""])
+    asked = {"AllocTRES": had, "ReqTRES": "cpu=96,gres/gpu=4"}
+    assert not any("AllocTRES" in note for note in read_trace(dump(tmp_path, asked)).source.notes)
+    line = {"AllocTRES": had, "SubmitLine": "sbatch --gpus=a100:4 x.sh"}
+    found = read_trace(dump(tmp_path, line))
+    assert (found["gres"].tolist(), found.source.notes) == (["gpu:a100"], ())
+
+
 def test_what_may_be_requeued_says_the_command_that_submitted_it(tmp_path):
     lines = ("sbatch --no-requeue job.sh", "sbatch --no-requeue --requeue job.sh", "/bin/srun a.out", "")
     jobs = read_trace(dump(tmp_path, *({"JobIDRaw": i, "SubmitLine": line} for i, line in enumerate(lines))))
