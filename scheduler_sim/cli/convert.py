@@ -11,12 +11,12 @@ from scheduler_sim.cli.terminal import note, show, step
 EXAMPLES = """\
 examples:
   scheduler-sim convert workloads/sample-modular.mwf sample.swf
-  scheduler-sim convert trace.txt trace.parquet --from swf
+  scheduler-sim convert trace.log trace.parquet --from swf
   scheduler-sim convert workloads/sample-sacct.txt site.parquet
   scheduler-sim convert workloads/sample-modular.mwf done.mwf --result DIR
 
-The suffix determines the format: .swf, .mwf and .csv (each also .gz or .zst), .parquet. Dumps of sacct
---parsable2 are read as .sacct, .psv or .txt. Columns that the new format cannot hold are listed on stderr.
+The suffix of OUT determines its format: .swf, .mwf and .csv (each also .gz or .zst), .parquet; that of IN is
+recognised by its first lines. Columns that the new format cannot hold are listed on stderr.
 """
 
 

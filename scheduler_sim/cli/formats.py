@@ -33,8 +33,8 @@ def add_reading(parser: argparse.ArgumentParser, trace: str) -> None:
         "--from",
         dest="read_as",
         metavar="F",
-        help=f"format of {trace}, if its name does not show it: {known}; or a named source of public data,"
-        " such as pm100 (the reference page on tables and named sources lists them)",
+        help=f"format of {trace}, if its first lines do not show it: {known}; or a named source of public"
+        " data, such as pm100 (the reference page on tables and named sources lists them)",
     )
     parser.add_argument(
         "--columns",

@@ -35,8 +35,8 @@ examples:
 
 SYSTEM is a YAML file; one line is enough: modules: [{name: CM, nodes: 100}]
 It may be a slurm.conf (a name ending in .conf), which also sets the keys of --policy slurm.
-TRACE ends in .swf, .mwf or .csv (each also .gz or .zst), or .parquet; or it is the output of sacct
---parsable2, as .sacct, .psv or .txt (each also .gz or .zst). Without --out nothing is written.
+TRACE is SWF, MWF, CSV, JSON lines (each also .gz or .zst), Parquet, or the output of sacct --parsable2:
+its first lines tell, whatever its name. Without --out nothing is written.
 Instead of both, a folder may be given with a slurm.conf and sacct.txt (or NAME.events), and optionally
 gres.conf, topology.conf, sacctmgr_assoc.txt, sacctmgr_qos.txt, sacctmgr.script, sacctmgr_event.txt and
 reservations.txt, each also .gz; a table shows what was read. --policy is then slurm by default.

@@ -31,13 +31,12 @@ def read_trace(
     columns: ColumnMap | str | Path | None = None,
     on_error: str = "stop",
 ) -> Workload:
-    """Read a trace as a :class:`Workload`; the suffix determines the format unless it is given.
+    """Read a trace as a :class:`Workload`; its first lines tell the format, or its name, unless it is given.
 
     Parameters
     ----------
-    path : ``.swf``, ``.mwf``, a dump of sacct as ``.sacct``, ``.psv`` or ``.txt``, events of the Slurm
-        simulators as ``.events``; any table as ``.csv``, ``.tsv``, ``.jsonl`` or ``.ndjson``, each also
-        ``.gz`` or ``.zst``; or ``.parquet``
+    path : SWF, MWF, a dump of sacct, events of the Slurm simulators, any table as CSV or JSON lines, each
+        also packed by gzip or zstd; or Parquet
     format : one of these by name (``swf``, ``mwf``, ``csv``, ``sacct``, ``slurm-sim-events``, ``jsonl``,
         ``parquet``), or a named source such as ``pm100``
     columns : a column map from the columns of a table to ours, or a file with one. Without it, columns are

@@ -21,7 +21,7 @@ Each source is a [column map](sources.md#column-maps) from columns of the data, 
 carried on to the results, with `trace_` before their names. Where several rows make a job (`eacct`), such a
 column has the value on which all rows agree, otherwise the mean of numbers, or all texts and ids, each once,
 with commas (the first 100); for `philly` these are the number of `attempts` of a job, and everything else in
-the log. `frontier` is SWF with three more fields; `slurm-sim-events` are
+the log. `frontier` is SWF with three more fields, of which the last tells the nodes; `slurm-sim-events` are
 [commands](traces.md#events-of-the-slurm-simulators).
 """
 

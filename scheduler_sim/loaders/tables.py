@@ -18,6 +18,9 @@ from scheduler_sim.workload.carried import CARRIED
 from scheduler_sim.workload.fields import FIELDS
 from scheduler_sim.workload.table import Workload
 
+MOST_SHOWN = 600
+"""So many characters of names are shown."""
+
 
 def read_table(
     path: str | Path, kind: str | None, columns: ColumnMap | str | Path | None, on_error: str
@@ -46,14 +49,17 @@ def read_table(
         note = (
             f"these are the columns of {likely}: --from {likely} gives the meaning and unit of each; {note}"
         )
-    near = [
-        f"column {name} is carried on{did_you_mean(name, list(FIELDS))}" for name in _nearly_ours(workload)
-    ]
-    workload.source = replace(workload.source, notes=(note, *near, *workload.source.notes))
+    unused = [f"{name[:60]}{_hint(name)}" for name in map(_theirs, workload.carried_columns)]
+    told = [f"columns without a meaning here, carried on: {', '.join(unused)[:MOST_SHOWN]}"] if unused else []
+    workload.source = replace(workload.source, notes=(note, *told, *workload.source.notes))
     return workload
 
 
-def _nearly_ours(workload: Workload) -> list[str]:
-    """Carried columns that may be ours, spelt wrong."""
-    names = [str(name).removeprefix(CARRIED) for name in workload.carried]
-    return [name for name in names if get_close_matches(name.lower(), list(FIELDS), n=1, cutoff=0.85)]
+def _theirs(carried: str) -> str:
+    return carried.removeprefix(CARRIED)
+
+
+def _hint(name: str) -> str:
+    """Which of our columns a name may be, spelt wrong; else nothing."""
+    near = get_close_matches(name.lower(), list(FIELDS), n=1, cutoff=0.85)
+    return did_you_mean(name, list(FIELDS)) if near else ""

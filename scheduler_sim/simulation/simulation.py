@@ -90,7 +90,7 @@ class Simulation(Branching):
     seed : seed of all random draws (each purpose has its own stream)
     honour_status : components whose status in the trace is not success end FAILED
     progress : called from time to time with (number of ended components, number of components)
-    format : format of the trace, if its name does not show it, or a named source
+    format : format of the trace, if its first lines do not show it, or a named source
     columns : a column map for the trace
     on_error : ``stop`` at the first row of the trace that cannot be read, or ``skip`` such rows
     events : when nodes are out of service, in addition to the events of the system
