@@ -47,5 +47,6 @@ def _described(jobs: Workload) -> np.ndarray:
 
 def _nodes_in(column: TextColumn) -> np.ndarray:
     found = (_DESCRIPTOR.fullmatch(str(text)) for text in column.categories)
-    told: np.ndarray = np.array([int(match[1]) if match else -1 for match in found], dtype=np.int64)
-    return told[np.asarray(column.codes)]
+    told = np.array([int(match[1]) if match else -1 for match in found], dtype=np.int64)
+    nodes: np.ndarray = told[np.asarray(column.codes)]
+    return nodes

@@ -155,18 +155,21 @@ def _memory(job: Job) -> str:
     for key, letter in (("memory_per_node", "n"), ("memory_per_cpu", "c")):
         if megabytes := _number(_at(job, "required", key)):
             return f"{megabytes}M{letter}"
-    asked = next((one for one in _at(job, "tres", "requested") or () if one.get("type") == "mem"), None)
-    return "" if asked is None else f"{_number(asked['count']) or 0}M"
+    asked = _count(job, "requested", "mem")
+    return "" if asked is None else f"{asked}M"
+
+
+def _count(job: Job, which: str, kind: str) -> int | None:
+    """Return how much of a trackable resource was asked for, or had; None where it is not said."""
+    return next((_number(one["count"]) for one in _at(job, "tres", which) or () if one["type"] == kind), None)
 
 
 def _nodes(job: Job) -> str:
-    asked = next((one for one in _at(job, "tres", "requested") or () if one.get("type") == "node"), {})
-    return _text(_number(job.get("allocation_nodes")) or _number(asked.get("count")))
+    return _text(_number(job.get("allocation_nodes")) or _count(job, "requested", "node"))
 
 
 def _cpus(job: Job) -> str:
-    had = next((one for one in _at(job, "tres", "allocated") or () if one.get("type") == "cpu"), {})
-    return _text(_number(had.get("count")) or _number(_at(job, "required", "CPUs")))
+    return _text(_count(job, "allocated", "cpu") or _number(_at(job, "required", "CPUs")))
 
 
 def _exit_code(job: Job) -> str:

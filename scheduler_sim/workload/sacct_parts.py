@@ -43,7 +43,7 @@ def had_types(columns: Columns) -> np.ndarray:
     if "AllocTRES" not in columns or any(name in columns for name in ("ReqTRES", "ReqGRES")):
         return np.zeros(len(columns), dtype=bool)
     said, codes = columns.mapped("AllocTRES")
-    had = np.array([bool(one.types) for one in said], dtype=bool)[codes]
+    had: np.ndarray = np.array([bool(one.types) for one in said], dtype=bool)[codes]
     if "SubmitLine" in columns:
         asked, codes = columns.mapped("SubmitLine")
         had &= ~np.array([bool(whole.types or each.types) for whole, each in asked], dtype=bool)[codes]
