@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import argparse
 import os
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from scheduler_sim.cli.compiling import prepare
 from scheduler_sim.cli.force import add_force, check_picture
-from scheduler_sim.cli.site import at_site, read_folder, reservations_under
+from scheduler_sim.cli.site import at_site, read_folder, read_site, reservations_under
 from scheduler_sim.cli.terminal import note, show, step
 from scheduler_sim.errors import InputError
 from scheduler_sim.numerals import whole
@@ -37,7 +38,7 @@ examples:
   scheduler-sim predict workloads/sample-site/
 
 --queue is the output of this command:
-  squeue --array --format="%i|%u|%a|%q|%P|%T|%M|%S|%l|%D|%C|%V|%r|%j"
+  squeue --array --format="%i|%u|%a|%q|%P|%T|%M|%S|%l|%D|%C|%V|%r|%N|%j"
 --history is a dump of sacct for the weeks before, or any trace whose header gives the time of its beginning.
 --job accepts nodes, time (as sbatch reads it), partition, user, account, qos, name and constraint; several
 nodes and times are separated by commas. Only the picture is written.
@@ -116,21 +117,52 @@ def execute(args: argparse.Namespace) -> None:
     for said in workload.source.notes:
         note(f"{args.history}: {said}", quiet=args.quiet)
     _refuse_nothing(state, len(asked))
-    states = [state, *(state.with_one_more(one, system) for one in asked)]
     used = None if folder is None else folder.usage
-    prepare(simulation_by_limits(system, policy, state, history, used), quiet=args.quiet)
-    with step("drawing", quiet=args.quiet) as told:
-        found, *of_asked = predict(
-            *(system, policy, states, history),
-            used=used,
-            draws=args.draws,
-            seed=args.seed,
-            mapped=mapped,
-            told=told,
-        )
+
+    def drawn(state: State, system: System) -> list[Prediction]:
+        states = [state, *(state.with_one_more(one, system) for one in asked)]
+        prepare(simulation_by_limits(system, policy, state, history, used), quiet=args.quiet)
+        with step("drawing", quiet=args.quiet) as told:
+            return predict(
+                *(system, policy, states, history),
+                used=used,
+                draws=args.draws,
+                seed=args.seed,
+                mapped=mapped,
+                told=told,
+            )
+
+    found, *of_asked = _on_known_nodes(drawn, state, system, args, folder)
     show(predict_text(found, of_asked, asked, left_out, history, policy.name), quiet=args.quiet)
     if args.plot is not None:
         _draw(found, of_asked, args)
+
+
+def _on_known_nodes(
+    drawn: Callable[[State, System], list[Prediction]],
+    state: State,
+    system: System,
+    args: argparse.Namespace,
+    folder: SiteFolder | None,
+) -> list[Prediction]:
+    """Return what is drawn with running jobs on the nodes that squeue names, where that can be."""
+    from scheduler_sim.prediction.known_nodes import with_known_nodes
+
+    site = read_site(args.system) if folder is None else folder.site
+    known = with_known_nodes(state, system, {} if site is None else site.numbers)
+    if known.elsewhere:
+        note(
+            f"{args.queue}: {known.elsewhere:,} running job{'s' * (known.elsewhere > 1)} on any free nodes:"
+            " those of NODELIST are not known by name on this system, or are not as many as NODES",
+            quiet=args.quiet,
+        )
+    try:
+        return drawn(known.state, known.system)
+    except InputError as error:
+        if known.system is system:
+            raise
+        note(f"running jobs take any free nodes, not those of NODELIST: {error}", quiet=args.quiet)
+        return drawn(state, system)
 
 
 def _folder(args: argparse.Namespace) -> SiteFolder | None:

@@ -35,6 +35,7 @@ class State:
     limit : int64[rows], its time limit, or that of its partition, s
     at : the instant, s on the clock of ``jobs``
     origin : second 0 of that clock in Unix time, None where nobody knows
+    nodes : names of the nodes that each has, as squeue lists them; empty where it does not say, or waits
     """
 
     jobs: Workload
@@ -43,6 +44,7 @@ class State:
     limit: Ints
     at: int
     origin: int | None
+    nodes: tuple[str, ...] = ()
 
     @property
     def waits(self) -> Bools:
@@ -72,7 +74,12 @@ class State:
         if limit[-1] < 0:
             raise InputError("--job: no time=, and the partition has no limit either; allowed: time=H:MM:SS")
         return replace(
-            self, jobs=jobs, labels=(*self.labels, asked.text), start=np.append(self.start, -1), limit=limit
+            self,
+            jobs=jobs,
+            labels=(*self.labels, asked.text),
+            start=np.append(self.start, -1),
+            limit=limit,
+            nodes=(*self.nodes, ""),
         )
 
 
@@ -162,5 +169,6 @@ def state_of_queue(queue: Queue, system: System, at: int | None) -> tuple[State,
         limit=limit[kept],
         at=asked,
         origin=queue.origin,
+        nodes=tuple(queue.nodes[row] for row in kept.tolist()),
     )
     return state, {str(reason): int(number) for reason, number in counts.items()}

@@ -36,7 +36,8 @@ _LOOKS: dict[str, re.Pattern[bytes]] = {
     column: re.compile(look)
     for columns, look in {
         IDS: rb"\d+[\d_+.a-z\[\],%-]*",
-        ("submit", "eligible", "start", "end"): _TIME,
+        ("submit",): _TIME.removesuffix(b"?"),
+        ("eligible", "start", "end"): _TIME,
         ("state",): rb"[A-Z_]{6,}.*",
         ("exitcode", "derivedexitcode"): rb"(\d+:\d+)?",
         ("elapsed", "timelimit", "timelimitraw"): _LIMIT,

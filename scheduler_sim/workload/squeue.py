@@ -24,7 +24,7 @@ from scheduler_sim.workload.sacct_parts import parts_of_nodes
 from scheduler_sim.workload.source import TraceSource
 from scheduler_sim.workload.table import Workload
 
-COMMAND = 'squeue --array --format="%i|%u|%a|%q|%P|%T|%M|%S|%l|%D|%C|%V|%r|%j"'
+COMMAND = 'squeue --array --format="%i|%u|%a|%q|%P|%T|%M|%S|%l|%D|%C|%V|%r|%N|%j"'
 """What prints the columns that are read, as the pages give it."""
 
 #: What squeue calls its columns, and what the same is called in dumps of sacct.
@@ -69,6 +69,7 @@ class Queue:
     waits : bool[rows], whether it waits; else it has nodes
     states : as squeue says them
     start, elapsed : int64[rows], when it started and how long it had run, s; -1 = it waits, or not said
+    nodes : names of the nodes that each has, as Slurm lists them; empty where it does not say, or waits
     reasons : why each waits, as squeue says it; empty where it does not say
     origin : second 0 in Unix time, by the clock that squeue printed
     """
@@ -78,6 +79,7 @@ class Queue:
     waits: Bools
     start: Ints
     elapsed: Ints
+    nodes: tuple[str, ...]
     reasons: tuple[str, ...]
     states: tuple[str, ...]
     origin: int
@@ -110,13 +112,14 @@ def read_squeue(path: str | Path) -> Queue:
             "no header of squeue with | between columns", file=name, allowed=f"what {COMMAND} prints"
         )
     dump = read_dump(path, name, LeftOut(), _CALLED)
-    reasons = _reasons(dump)
+    reasons = [text.strip("() ") for text in _texts(dump, "reason")]
+    nodes = _texts(dump, "nodelist") if "nodelist" in dump.columns else _texts(dump, "nodelist(reason)")
     columns = Columns(dump, name)
     for ours, theirs in _NEEDED.items():
         if ours not in columns:
             raise TraceError(f"no column {theirs}", file=name, allowed=f"what {COMMAND} prints")
     try:
-        return _queue(columns, reasons, name)
+        return _queue(columns, reasons, nodes, name)
     except TraceError as error:
         raise _as_squeue_calls_it(columns.mistakes() or error) from None
 
@@ -131,16 +134,17 @@ def _as_squeue_calls_it(error: TraceError) -> TraceError:
     return TraceError(text)
 
 
-def _reasons(dump: Dump) -> list[str]:
-    """Return what stands under REASON, a text a row; empty texts without such a column."""
-    if "reason" not in dump.columns:
+def _texts(dump: Dump, column: str) -> list[str]:
+    """Return what stands in a column, a text a row; empty ones without it, or where it says nothing."""
+    if column not in dump.columns:
         return [""] * len(dump.numbers)
-    place = dump.columns.index("reason")
+    place = dump.columns.index(column)
     rows = dump.rows.decode("utf-8", "replace").split("\n")
-    return [row.split("|")[place].strip("() ") for row in rows if row]
+    found = (row.split("|")[place].strip() for row in rows if row)
+    return ["" if text.says_nothing(word) else word for word in found]
 
 
-def _queue(columns: Columns, reasons: list[str], name: str) -> Queue:
+def _queue(columns: Columns, reasons: list[str], nodes_had: list[str], name: str) -> Queue:
     ids, (states, codes) = columns.job_ids("JobID"), columns.mapped("State")
     if (ids["rest"] != "").any():
         rows = np.flatnonzero(ids["rest"] != "")
@@ -185,6 +189,7 @@ def _queue(columns: Columns, reasons: list[str], name: str) -> Queue:
         waits=waits[order],
         start=np.where(waits | (start < 0), -1, start - origin)[order],
         elapsed=np.where(waits, -1, elapsed)[order],
+        nodes=tuple("" if waits[row] else nodes_had[row] for row in order.tolist()),
         reasons=tuple(reasons[row] if waits[row] else "" for row in order.tolist()),
         states=tuple(state[order].tolist()),
         origin=origin,
