@@ -245,7 +245,7 @@ def _parse_lines(block: bytes, lines: int, name: str, rounded: np.ndarray) -> Bl
 
 
 def _columns(numbers: list[np.ndarray], source: TraceSource) -> tuple[dict[str, object], str]:
-    """Return the columns of the table, and what there is to say of partial executions."""
+    """Return the columns of the table by rule 11, and what there is to say of partial executions."""
     raw = {field.name: column for field, column in zip(SWF_FIELDS, numbers, strict=True)}
     _refuse_below_unknown(raw, source)
     columns: dict[str, object] = {

@@ -52,14 +52,17 @@ def test_nothing_is_proposed_for_itself():
 
 
 def test_the_format_of_a_trace_whose_name_does_not_tell(cli, tmp_path):
-    path, out = tmp_path / "march.dump", tmp_path / "result"
-    shutil.copy(DUMP, path)
+    """Nor do its first lines; where these do, any name will do."""
+    path, out, told = tmp_path / "march.dump", tmp_path / "result", tmp_path / "named"
+    path.write_text("march\n" + DUMP.read_text())
+    shutil.copy(DUMP, told)
     for command in (("inspect", path), ("run", CLUSTER, path)):
         refused = cli(*command)
         assert refused.code == 2
         assert "unknown trace format" in refused.err
         assert "--from: unknown format 'sact'" in cli(*command, "--from", "sact").err
-    assert "468 components" in cli("inspect", path, "--from", "sacct").out
+    assert "468 components" in cli("inspect", told).out
+    assert "no header of sacct" in cli("inspect", path, "--from", "sacct").err
     swf = tmp_path / "jobs.log"
     shutil.copy(SAMPLE, swf)
     assert cli("run", CLUSTER, swf, "--from", "swf", "--out", out).code == 0
