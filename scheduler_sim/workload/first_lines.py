@@ -8,7 +8,7 @@ import re
 from scheduler_sim.workload.mwf import LAYOUTS
 from scheduler_sim.workload.sacct_header import header_in
 from scheduler_sim.workload.sacct_json import is_json_of_sacct
-from scheduler_sim.workload.sacct_lines import is_passed_over, is_row_of_sacct
+from scheduler_sim.workload.sacct_lines import has_state, is_passed_over, is_row_of_sacct
 from scheduler_sim.workload.swf_behind import FIELD_COUNT
 
 PARQUET = b"PAR1"
@@ -44,7 +44,9 @@ def told_by_first_lines(start: bytes) -> str | None:
         below = lines[place + 1] if place + 1 < len(lines) else b""
         if not is_passed_over(line):
             header = header_in(line, below)
-            if header is not None and header.is_of_sacct():
+            if header is not None and (
+                header.is_spelt_as_sacct() or (header.has_all_of_sacct() and has_state(below))
+            ):
                 return "sacct"
             if not line.lstrip().startswith(b";") or is_mwf_record(line):
                 return _of_record(line)

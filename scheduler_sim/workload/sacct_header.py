@@ -60,19 +60,17 @@ class Header:
         """Whether texts with the separator in them may stand between quotation marks."""
         return self.separator in _QUOTED_BY
 
-    def is_of_sacct(self) -> bool:
-        """Whether the names are those of sacct beyond doubt, and not of any table with a job id.
-
-        sacct always spells them alike; in other spellings all must be there that a job needs.
-        """
+    def is_spelt_as_sacct(self) -> bool:
+        """Whether the names are those of sacct, which always spells them alike, and not of any table."""
         named = [name for name in self.names if name]
         exactly = sum(name in NAMES for name in named)
-        small = {name.lower() for name in named}
+        return exactly >= _MOST * len(named) and not {"JobID", "JobIDRaw"}.isdisjoint(named)
+
+    def has_all_of_sacct(self) -> bool:
+        """Whether the names are those of sacct in any spelling, and all are there that a job needs."""
+        small = {name.lower() for name in self.names if name}
         about = sum(name in SMALL_NAMES for name in small)
-        if small.isdisjoint(_IDS):
-            return False
-        all_there = about >= _MOST * len(small) and all(either & small for either in _NEEDED)
-        return exactly >= _MOST * len(named) or all_there
+        return about >= _MOST * len(small) and all(either & small for either in _NEEDED)
 
 
 def header_in(line: bytes, below: bytes = b"") -> Header | None:

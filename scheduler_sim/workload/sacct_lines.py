@@ -34,7 +34,7 @@ AS_IT_IS_READ = (
 
 _HET = re.compile(rb"(\d{1,15})\+\d{1,6}$")
 _ID = re.compile(rb"\d+(?:_\d+|_\[[^\]|]*\]|\+\d+)?(?:\.\w+)?")
-_WORDS_OF_STATES = tuple(word.encode() for word in (*ENDED, *UNFINISHED))
+_WORDS_OF_STATES = frozenset(word.encode() for word in (*ENDED, *UNFINISHED))
 _FEW_FIELDS = 3
 _TEXT_LINES = 50
 """So many lines a text may have."""
@@ -57,11 +57,12 @@ def is_passed_over(line: bytes) -> bool:
 def is_row_of_sacct(line: bytes) -> bool:
     """Whether a line is a row of a dump without a header: a job id first, and a state among the fields."""
     words = line.split(SEPARATOR)
-    return (
-        len(words) >= _FEW_FIELDS
-        and _ID.fullmatch(words[0].strip()) is not None
-        and any(word.split(b" ")[0].rstrip(b"+") in _WORDS_OF_STATES for word in words)
-    )
+    return len(words) >= _FEW_FIELDS and _ID.fullmatch(words[0].strip()) is not None and has_state(line)
+
+
+def has_state(line: bytes) -> bool:
+    """Whether one of the words of a line is a state of a job, whatever stands between fields."""
+    return any(word in _WORDS_OF_STATES for word in re.split(rb"[^A-Z_]+", line))
 
 
 @dataclass

@@ -87,14 +87,16 @@ class Layout:
         return [_LOOKS.get(column, otherwise.get(column, _ANYTHING)) for column in self.columns]
 
     def begins(self, line: bytes) -> bool:
-        """Whether a row may begin with a line: all up to the job's number look as they must."""
-        words = line.split(SEPARATOR, self.job + 1)
+        """Whether a row may begin with a line: all fields before the first text, at least the job's number
+        and one more, look as they must."""
+        words = line.split(SEPARATOR)
         if len(words) < min(self.job + 2, len(self.columns)):
             return False
+        before_texts = next((i for i in range(self.job, len(self.columns)) if self._is_text(i)), None)
         return all(
             look.fullmatch(word) is not None
-            for column, look, word in zip(self.columns[: self.job + 1], self._looks, words, strict=False)
-            if column not in FREE_TEXT
+            for place, (look, word) in enumerate(zip(self._looks[:before_texts], words, strict=False))
+            if not self._is_text(place)
         )
 
     def row(self, words: list[bytes]) -> Row:

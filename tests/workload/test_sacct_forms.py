@@ -85,6 +85,13 @@ def test_a_table_of_others_with_a_job_id_stays_one(tmp_path):
     assert jobs["run_time"].tolist() == [50]
 
 
+def test_a_table_with_the_names_and_states_of_others_stays_one(tmp_path):
+    text = ["jobid,user,submit,start,end,nnodes,state", "7,ada,100,110,160,2,done"]
+    assert read_trace(write(tmp_path / "t.csv", text)).source.format == "csv"
+    text[1] = text[1].replace("done", "COMPLETED")
+    assert read_trace(write(tmp_path / "t.csv", text)).source.format == "sacct"
+
+
 def fixed(rows, widths):
     """As sacct prints without --parsable: cut with +, to the right."""
     cut = [
@@ -122,6 +129,7 @@ def test_without_a_header_the_way_to_one_is_told(tmp_path):
     [
         ({"JobName": "run_a\n"}, 1, "run_a"),
         ({"JobName": "a\n\nb|c"}, 1, "a b|c"),
+        ({"JobName": "a\n14|x"}, 1, "a 14|x"),
         ({"SubmitLine": "sbatch --wrap date |\nhostname"}, 1, "cfd"),
         ({"JobName": "a|b", "SubmitLine": 'sbatch -J "a|b" --wrap "x |\ny"'}, 1, "a|b"),
         ({"Comment": "one\ntwo|three\nfour", "WorkDir": "/x|y"}, 1, "cfd"),
