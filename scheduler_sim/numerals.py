@@ -13,12 +13,12 @@ _WHOLE = re.compile(r"[+-]?[0-9]{1,40}")
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,4})?")
 
 
-def whole(text: str) -> int:
+def integer(text: str) -> int:
     """Return the whole number that a text is, blanks around it aside. Raises ValueError for any other.
 
     Examples
     --------
-    >>> whole(" -12 ")
+    >>> integer(" -12 ")
     -12
     """
     if not _WHOLE.fullmatch(text.strip(" \t")):

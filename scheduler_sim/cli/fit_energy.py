@@ -14,7 +14,7 @@ from scheduler_sim.cli.force import add_force
 from scheduler_sim.cli.formats import add_reading
 from scheduler_sim.cli.terminal import note, show, step
 from scheduler_sim.errors import InputError
-from scheduler_sim.numerals import whole
+from scheduler_sim.numerals import integer
 
 if TYPE_CHECKING:
     from scheduler_sim.energy.fitting.counters import Components
@@ -74,16 +74,16 @@ def add_to(kinds: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser.add_argument(
         "--reference",
         metavar="KHZ",
-        type=whole,
+        type=integer,
         help="reference frequency in table and plots; default: the best",
     )
-    parser.add_argument("--turbo", metavar="KHZ", type=whole, help="frequency that stands for turbo")
+    parser.add_argument("--turbo", metavar="KHZ", type=integer, help="frequency that stands for turbo")
     splits, seed = OF_POINTS["splits"], OF_POINTS["seed"]
     parser.add_argument(
-        "--splits", metavar="N", type=whole, default=splits, help="number of random halves; default: 40"
+        "--splits", metavar="N", type=integer, default=splits, help="number of random halves; default: 40"
     )
     parser.add_argument(
-        "--seed", metavar="N", type=whole, default=seed, help="seed of the splits; default: 0"
+        "--seed", metavar="N", type=integer, default=seed, help="seed of the splits; default: 0"
     )
     add_force(parser)
     parser.add_argument("--quiet", action="store_true", help="print nothing but errors")

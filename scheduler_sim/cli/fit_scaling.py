@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from scheduler_sim.cli.force import add_force
 from scheduler_sim.cli.terminal import note, show, step
 from scheduler_sim.errors import InputError
-from scheduler_sim.numerals import whole
+from scheduler_sim.numerals import integer
 
 if TYPE_CHECKING:
     from scheduler_sim.output.rule import Kind
@@ -66,7 +66,7 @@ def add_to(models: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         "--module", metavar="NAME", help=f"module it ran on; default: {NOT_STATED}, with a note"
     )
     parser.add_argument(
-        "--ranks-per-node", metavar="N", type=whole, default=1, help="processes per node; default: 1"
+        "--ranks-per-node", metavar="N", type=integer, default=1, help="processes per node; default: 1"
     )
     parser.add_argument("--percent", action="store_true", help="efficiencies of a CSV are in per cent")
     parser.add_argument(
@@ -84,7 +84,7 @@ def add_to(models: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser.add_argument(
         "--holdout",
         metavar="K",
-        type=whole,
+        type=integer,
         default=0,
         help="also fit without the K largest runs, and compare with them",
     )

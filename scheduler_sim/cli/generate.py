@@ -10,7 +10,7 @@ from scheduler_sim.cli.force import add_force
 from scheduler_sim.cli.formats import add_reading, format_named
 from scheduler_sim.cli.terminal import note, show, step
 from scheduler_sim.errors import InputError, SchedulerSimError
-from scheduler_sim.numerals import whole
+from scheduler_sim.numerals import integer
 
 if TYPE_CHECKING:
     from scheduler_sim.generation.generate import Generated
@@ -47,7 +47,7 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
         "--out", metavar="TRACE", required=True, help="file to write; an older one of its format is replaced"
     )
     parser.add_argument(
-        "--seed", metavar="N", type=whole, help="seed of all random streams; default: the recipe's"
+        "--seed", metavar="N", type=integer, help="seed of all random streams; default: the recipe's"
     )
     parser.add_argument(
         "--scenario", metavar="NAME", help="how workflows are written, or all; default: the recipe's"

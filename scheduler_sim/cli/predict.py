@@ -14,7 +14,7 @@ from scheduler_sim.cli.force import add_force, check_picture
 from scheduler_sim.cli.site import at_site, read_folder, read_site, reservations_under
 from scheduler_sim.cli.terminal import note, show, step
 from scheduler_sim.errors import InputError
-from scheduler_sim.numerals import whole
+from scheduler_sim.numerals import integer
 
 if TYPE_CHECKING:
     from scheduler_sim.policy.policy import Policy
@@ -79,11 +79,11 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
         metavar="NAME|FILE",
         help="as for run; default: easy, with SITE_DIR slurm",
     )
-    parser.add_argument("--draws", metavar="N", type=whole, default=199, help="simulations; default: 199")
+    parser.add_argument("--draws", metavar="N", type=integer, default=199, help="simulations; default: 199")
     parser.add_argument(
-        "--seed", metavar="N", type=whole, default=0, help="seed of all random draws; default: 0"
+        "--seed", metavar="N", type=integer, default=0, help="seed of all random draws; default: 0"
     )
-    parser.add_argument("--workers", metavar="N", type=whole, help="processes; default: one per core")
+    parser.add_argument("--workers", metavar="N", type=integer, help="processes; default: one per core")
     parser.add_argument("--dask", metavar="ADDRESS", help="draw on Dask instead of local processes")
     parser.add_argument("--plot", metavar="FILE.png", help="also draw a picture; an older one is replaced")
     add_force(parser)

@@ -16,7 +16,7 @@ from scheduler_sim.cli.run_log import RunLog
 from scheduler_sim.cli.site import at_site, reservations_under
 from scheduler_sim.cli.terminal import note, show, step
 from scheduler_sim.errors import InputError
-from scheduler_sim.numerals import whole
+from scheduler_sim.numerals import integer
 
 if TYPE_CHECKING:
     from scheduler_sim.policy.policy import Policy
@@ -86,7 +86,7 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     )
     parser.add_argument("--out", metavar="DIR", help="write the result into this directory")
     parser.add_argument(
-        "--seed", metavar="N", type=whole, default=0, help="seed of all random draws; default: 0"
+        "--seed", metavar="N", type=integer, default=0, help="seed of all random draws; default: 0"
     )
     add_force(parser, DIRECTORY)
     parser.add_argument("--quiet", action="store_true", help="print nothing but errors")

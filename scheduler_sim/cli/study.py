@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from scheduler_sim.cli.force import DIRECTORY, add_force
 from scheduler_sim.cli.terminal import note, show, step
 from scheduler_sim.errors import InputError, SchedulerSimError
-from scheduler_sim.numerals import whole
+from scheduler_sim.numerals import integer
 
 if TYPE_CHECKING:
     from scheduler_sim.study.carry import Runner
@@ -46,7 +46,7 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     )
     parser.add_argument("study", metavar="STUDY", help="study in YAML")
     parser.add_argument("--out", metavar="DIR", help="directory of the study; default: name of the study")
-    parser.add_argument("--workers", metavar="N", type=whole, help="processes; default: one per core")
+    parser.add_argument("--workers", metavar="N", type=integer, help="processes; default: one per core")
     parser.add_argument("--dask", metavar="ADDRESS", help="run on Dask instead of local processes")
     add_force(parser, DIRECTORY)
     parser.add_argument("--quiet", action="store_true", help="print nothing but errors")

@@ -14,7 +14,7 @@ import pandas as pd
 from scheduler_sim.arrays import Floats, Ints
 from scheduler_sim.energy.csv_texts import csv_texts
 from scheduler_sim.errors import InputError, TraceError
-from scheduler_sim.numerals import finite, whole
+from scheduler_sim.numerals import finite, integer
 
 JOULES_PER_KWH = 3_600_000.0
 MOST_SECONDS = 2**53
@@ -136,7 +136,7 @@ def _edges(time: Ints, path: str | Path) -> Ints:
 def _moment(text: str, path: str | Path, line: int, unix_start: int | None) -> int:
     allowed = "whole seconds of the trace's clock, or a date such as 2024-03-31T14:00+02:00"
     try:
-        seconds = whole(text)
+        seconds = integer(text)
     except ValueError:
         pass
     else:
