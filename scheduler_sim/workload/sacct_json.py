@@ -14,6 +14,7 @@ from typing import Any
 
 from scheduler_sim.errors import TraceError
 from scheduler_sim.output.packed import BrokenFile, packing_of
+from scheduler_sim.workload.left_out import LeftOut
 from scheduler_sim.workload.memory import check_memory
 
 _BYTES_A_BYTE = 8  # of memory, of the text
@@ -30,23 +31,29 @@ def is_json_of_sacct(start: bytes) -> bool:
     return start.lstrip().startswith(b"{") and _JOBS.search(start) is not None
 
 
-def rows_of_json(path: str | Path, name: str) -> tuple[list[str], list[list[str]], int]:
-    """Return the names of columns, a row of texts for each job, and how many job steps there are.
+def rows_of_json(path: str | Path, name: str, left: LeftOut) -> tuple[list[str], dict[int, list[str]], int]:
+    """Return the names of columns, a row of texts for each job by its place in the list, from 1, and how many
+    job steps there are.
 
-    Raises TraceError for what is no such text, with the job that is not as it must be.
+    Raises TraceError for what is no such text, with the job that is not as it must be, if not left out.
     """
     jobs = _jobs(path, name)
-    rows = []
+    rows = {}
     for place, job in enumerate(jobs, 1):
         try:
-            rows.append([_text(read(job)) for read in _COLUMNS.values()])
+            rows[place] = [_text(read(job)) for read in _COLUMNS.values()]
         except (TypeError, ValueError, KeyError, AttributeError) as error:
-            raise TraceError(
+            wrong = TraceError(
                 f"job {place} of the list cannot be read: {error!s:.80}",
                 file=name,
                 found=str(job)[:60],
                 allowed="a job as sacct --json prints it",
-            ) from None
+            )
+            if not left.skips:
+                raise wrong from None
+            left.add(wrong, kind="a job of the list that cannot be read")
+    if not rows:
+        raise left.nothing_left(name)
     steps = sum(len(job.get("steps") or ()) for job in jobs)
     return list(_COLUMNS), rows, steps
 

@@ -100,7 +100,7 @@ def read_dump(
     ``called`` : columns that another command calls otherwise, by its names.
     """
     if os.path.isfile(path) and is_json_of_sacct(head(Path(path))):
-        return _of_json(path, name)
+        return _of_json(path, name, left)
     blocks = read_blocks(path, left)
     comments, header, line, block = _head(next(blocks), name)
     names = _names(header, name, line)
@@ -122,12 +122,12 @@ def read_dump(
     return dump
 
 
-def _of_json(path: str | Path, name: str) -> Dump:
+def _of_json(path: str | Path, name: str, left: LeftOut) -> Dump:
     """Read what sacct --json prints; the number of a row is its place in the list."""
-    names, jobs, steps = rows_of_json(path, name)
-    rows = "\n".join("|".join(_one_line(word) for word in job) for job in jobs) + "\n"
+    names, jobs, steps = rows_of_json(path, name, left)
+    rows = "\n".join("|".join(_one_line(word) for word in job) for job in jobs.values()) + "\n"
     dump = Dump([column.lower() for column in names], [], rows.encode("utf-8", "replace"), steps=steps)
-    dump.numbers = np.arange(1, len(jobs) + 1)
+    dump.numbers = np.array(list(jobs), dtype=np.int64)
     return dump
 
 

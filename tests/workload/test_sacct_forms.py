@@ -5,11 +5,15 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
+from itertools import pairwise
 
 import pytest
 
 from scheduler_sim import read_trace
 from scheduler_sim.errors import TraceError
+from scheduler_sim.workload.sacct_rows import FREE_TEXT
+from tests.conftest import ROOT
 from tests.workload.records import write
 from tests.workload.sacct_dump import JOB, TEN, dump, lines
 
@@ -277,6 +281,27 @@ def test_json_that_is_none_of_sacct(tmp_path):
     ):
         with pytest.raises(TraceError, match=told):
             read_trace(write(tmp_path / "t.json", text.encode()), "sacct")
+
+
+def test_a_job_in_json_that_cannot_be_read_is_left_out(tmp_path):
+    jobs = [in_json(True, job_id=6), in_json(True, job_id="x"), in_json(True, job_id=8)]
+    path = write(tmp_path / "t.json", json.dumps({"jobs": jobs}).encode())
+    with pytest.raises(TraceError, match="job 2 of the list cannot be read"):
+        read_trace(path)
+    found = read_trace(path, on_error="skip")
+    assert found["component_id"].tolist() == [6, 8]
+    assert "1 line left out: 1 a job of the list that cannot be read" in found.source.notes[-1]
+
+
+@pytest.mark.parametrize("page", ["replay-your-cluster.md", "how-to/predict.md"])
+def test_the_commands_of_the_docs_keep_texts_apart(page):
+    """No text beside another, so that all can be told; ReqTRES where GPUs are asked for."""
+    text = (ROOT / "docs" / page).read_text(encoding="utf-8")
+    (columns,) = re.findall(r"--format[= ](JobID,\S+)", text)
+    texts = [column.lower() in FREE_TEXT for column in columns.split(",")]
+    assert texts[-1]
+    assert not any(one and other for one, other in pairwise(texts))
+    assert ("AllocTRES" in columns) == ("ReqTRES" in columns)
 
 
 def test_the_plain_job_is_in_all_of_them():
