@@ -9,6 +9,7 @@ from typing import Any
 from scheduler_sim.report.explanation import Reason, Wait
 from scheduler_sim.report.reserved_reasons import DELETED, GONE, MAINTENANCE, WAITS
 from scheduler_sim.report.wording import count, plain
+from scheduler_sim.result.limit_waits import limit_waits_in
 
 MEANING = {
     "JobHeldUser": "held until it is released",
@@ -86,13 +87,25 @@ def reasons(
     first = [Reason(tuple(held or ["Dependency"]), before)] if before else []
     never = facts["start_time"] < 0 and not any(seconds.values()) and facts.get("limit_reason")
     if limited + more > 0 or never:
-        first.append(Reason((str(facts["limit_reason"]),), limited + more))
+        first += _of_limits(facts, limited + more)
     if facts.get("reservation_reason") == GONE:
         first.append(Reason((DELETED,), 0))
     last = () if not undivided else UNDIVIDED
     told = [Reason((word,), after[word]) for word in MEANING if word not in last and after.get(word, 0) > 0]
     together = sum(after[word] for word in last)
     return (*first, *told, *([Reason(UNDIVIDED, together)] if together else []))
+
+
+def _of_limits(facts: Mapping[str, Any], seconds: int) -> Iterator[Reason]:
+    """Divide what it waited for limits among them, the one that held it longest first."""
+    each = limit_waits_in(str(facts.get("limit_waits") or ""))
+    for word, waited in sorted(each.items(), key=lambda item: -item[1]):
+        told = min(waited, seconds)
+        seconds -= told
+        if told > 0:
+            yield Reason((word,), told)
+    if seconds > 0 or not each:
+        yield Reason((str(facts["limit_reason"]),), seconds)
 
 
 def confinement(facts: Mapping[str, Any], manifest: Mapping[str, Any]) -> str:

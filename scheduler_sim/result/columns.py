@@ -125,6 +125,13 @@ LIMITED = (
         " check of the schedulers; this time also counts in the other waits. Passes that start nothing may be"
         " left out (`accelerate`, the default), so it may be wrong by the time from one pass to the next",
     ),
+    Column(
+        "limit_waits",
+        "text",
+        "",
+        "the same for each limit by itself, in s, in the words of `squeue`:"
+        " `QOSMaxJobsPerUserLimit=60,AssocGrpCpuLimit=30`; empty if none held it",
+    ),
 )
 """... where QOS or associations have limits."""
 

@@ -50,6 +50,37 @@ def test_the_second_waits_for_the_first_and_the_result_says_for_which_limit() ->
     assert column(found, "wait_priority")[1] == 60
 
 
+def test_each_limit_is_told_for_how_long_it_held() -> None:
+    """Job 3 waits for its user's other job up to 60 s, then for the cores of its account up to 200 s."""
+    found = play(
+        WHOLE,
+        jobs(nodes=[1, 4, 5], user=["u", "v", "u"], qos=["q", "", "q"], run_time=[60, 200, 60], time_limit=300),
+        {"q": {"MaxJobsPerUser": 1}},
+        {"a": {"limits": {"GrpTRES": "node=8"}}},
+    )
+    assert column(found, "start_time") == [0, 0, 200]
+    assert column(found, "limit_waits") == ["", "", "QOSMaxJobsPerUserLimit=60,AssocGrpNodeLimit=140"]
+    assert column(found, "wait_limit") == [0, 0, 200]
+
+
+def test_a_limit_holds_a_job_no_longer_than_until_it_is_cancelled() -> None:
+    sim = Simulation(
+        WHOLE,
+        jobs(qos=["q", "q"], run_time=500, time_limit=600),
+        Policy(
+            backfill="slurm",
+            slurm=AT_ONCE | {"qos": {"q": {"MaxJobsPerUser": 1}}, "AccountingStorageEnforce": "limits"},
+        ),
+    )
+
+    def operator() -> Any:
+        yield sim.env.timeout(100)
+        sim.cancel(2)
+
+    sim.process(operator())
+    assert column(sim.run(), "wait_limit") == [0, 100]
+
+
 def test_without_limits_enforced_nothing_is_limited() -> None:
     found = play(
         WHOLE, jobs(qos=["q", "q"]), {"q": {"MaxJobsPerUser": 1}}, AccountingStorageEnforce="associations"

@@ -22,6 +22,8 @@ from scheduler_sim.errors import ConfigError
 from scheduler_sim.policy.limits import ALWAYS
 from scheduler_sim.policy.shares import associations
 from scheduler_sim.policy.slurm_keys import SlurmKeys
+from scheduler_sim.result.columns import NEVER
+from scheduler_sim.result.limit_waits import limit_waits
 from scheduler_sim.simulation.rules.numbers import Jobs, Numbering, Numbers, Run
 from scheduler_sim.simulation.rules.shared_nodes import counted_under_slurm, offsets_of, shares_under_slurm
 from scheduler_sim.simulation.rules.slurm.masks import WORD, Masks
@@ -133,6 +135,7 @@ class ResourceLimits(Numbers):
             resources=len(self._standings.resources),
             qos=len(self.run.policy.slurm.qos),
             modules=sizes.modules,
+            words=len(self._standings.reasons),
         )
 
     def begin(self, core: FullCore, jobs: Jobs) -> FullCore:
@@ -185,14 +188,20 @@ class ResourceLimits(Numbers):
         return core
 
     def columns(self, core: FullCore, rows: int) -> dict[str, Any]:
-        """Which limit held each last, and for how long limits did."""
-        job = core.resource_limits.job[:rows]
+        """Which limit held each last, for how long limits did, and for how long each of them."""
+        job, waited = core.resource_limits.job[:rows], core.resource_limits.waited[:rows].copy()
         words = np.array(self.reasons, dtype=object)
         accounts, qos = zip(*self._who[:rows], strict=True) if rows else ((), ())
-        waited = job["waited"] + np.where(job["reason"] > 0, core.clock.now - job["since"], 0)
-        reasons = TextColumn.of(words[job["last_reason"]])
+        still = np.flatnonzero(job["reason"] > 0)
+        over = core.jobs["end"][still]
+        until = np.where(over == NEVER, core.clock.now, over)
+        waited[still, job["reason"][still]] += until - job["since"][still]
         told = {"account": TextColumn.of(accounts), "qos": TextColumn.of(qos)}
-        return told | {"limit_reason": reasons, "wait_limit": waited}
+        return told | {
+            "limit_reason": TextColumn.of(words[job["last_reason"]]),
+            "wait_limit": waited.sum(axis=1),
+            "limit_waits": TextColumn.of(limit_waits(words, waited)),
+        }
 
     # -- standings
 
@@ -215,7 +224,9 @@ class ResourceLimits(Numbers):
             rows.append((*places, *said, *more))
         counters = len(self._standings.counters)
         new = slice(len(part.counter), None)
+        missing = len(self._standings.reasons) - part.waited.shape[1]
         part = part._replace(
+            waited=np.pad(part.waited, ((0, 0), (0, max(missing, 0)))) if missing > 0 else part.waited,
             standing=_table(rows, Standing),
             limit=_table(limits, Limit),
             counted=np.array(counted, dtype=np.int64),

@@ -110,7 +110,6 @@ class LimitedJob:
     charged: int  # up to when what it used is charged
     reason: int  # number of the word for the limit that it waits for, 0 = none
     since: int  # ... and since when
-    waited: int  # s that it waited for limits before that
     last_reason: int  # the last one that there was
     head: int  # the first task of its array, itself if it has none
     tasks: int  # jobs that are submitted with that one, itself counted
@@ -134,6 +133,7 @@ class ResourceLimits(NamedTuple):
     of: Ints  # [p] the standing of a placement
     asks: Ints  # [p, r] what it asks for, as far as that is known before it has nodes
     job: Table[LimitedJob]  # [n]
+    waited: Ints  # [n, words] s that it waited for each limit before that, by the number of the word for it
     line: Ints  # [n] those that accrue no age yet, in the order of the list of jobs
     has: Ints  # [n, r] what it has since its start
     would_have: Ints  # [r] of the job that is looked at
@@ -164,6 +164,7 @@ class LimitSizes(NamedTuple):
     resources: int
     qos: int
     modules: int
+    words: int  # for limits
 
 
 def blank_resource_limits(sizes: LimitSizes) -> ResourceLimits:
@@ -183,6 +184,7 @@ def blank_resource_limits(sizes: LimitSizes) -> ResourceLimits:
         of=zeros(sizes.placements),
         asks=zeros(sizes.placements, r),
         job=job,
+        waited=zeros(sizes.rows, sizes.words),
         line=zeros(sizes.rows),
         has=zeros(sizes.rows, r),
         would_have=zeros(r),

@@ -53,13 +53,13 @@ LATER_S = 500
 def wait_for(core: LimitedCore, row: int, reason: int) -> None:
     """From this look on it waits for a limit, another one, or none (0)."""
     job, now = core.resource_limits.job[row], core.clock.now
-    if job.reason and not reason:
-        job.waited += now - job.since
+    if job.reason == reason:
+        return
+    if job.reason:
+        core.resource_limits.waited[row, job.reason] += now - job.since
     if reason:
         job.last_reason = reason
-        if not job.reason:
-            job.since = now
-    job.reason = reason
+    job.reason, job.since = reason, now
 
 
 @part
