@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from scheduler_sim.report.energy_words import energy, energy_lines, power
 from scheduler_sim.report.measures import summaries
 from scheduler_sim.report.model_words import TITLE, unmatched_lines
 from scheduler_sim.report.module_use import shares_of_modules
+from scheduler_sim.report.pending_words import pending_lines, rejected_first
 from scheduler_sim.report.wording import REJECTED, doubts, duration, plain
 from scheduler_sim.result.columns import NEVER, TOTAL, numbers
 from scheduler_sim.result.documents import SPREAD
@@ -21,6 +23,9 @@ from scheduler_sim.result.table import pieces
 
 if TYPE_CHECKING:
     from scheduler_sim.result.result import Result
+
+
+NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
 def run_text(result: Result, trace: str, engine_s: float) -> str:
@@ -56,17 +61,22 @@ def _counts(result: Result) -> str:
         "pending": counts["pending"],
         "skipped": counts["skipped"],
     }
+    first = rejected_first(result)
     why = [
-        *_reasons(counts, "rejected_because", _why_rejected(result.manifest)),
+        *_reasons(counts, "rejected_because", _why_rejected(result.manifest), first),
+        *(pending_lines(result) if counts["pending"] else ()),
         *_reasons(counts, "skipped_because", {}),
     ]
     numbers = table([tuple(shown), tuple(f"{value:,}" for value in shown.values())], left=0)
     return "\n".join([numbers, *(f"  {line}" for line in why)])
 
 
-def _reasons(counts: Mapping[str, Any], key: str, meaning: Mapping[str, str]) -> Iterator[str]:
+def _reasons(
+    counts: Mapping[str, Any], key: str, meaning: Mapping[str, str], first: Mapping[str, str] = NOTHING
+) -> Iterator[str]:
     for reason, how_many in counts.get(key, {}).items():
-        yield f"{key.split('_')[0]}: {how_many:,} {meaning.get(reason, reason)}"
+        who = f" ({first[reason]})" if reason in first else ""
+        yield f"{key.split('_')[0]}: {how_many:,} {meaning.get(reason, reason)}{who}"
 
 
 def _why_rejected(manifest: Mapping[str, Any]) -> Mapping[str, str]:

@@ -18,6 +18,7 @@ OF_PLACEMENTS = ("module", "partition", "nodes", "limit", "run", "demand")
 OF_COMPONENTS = (
     *("rows", "tier", "asked_module", "asked_nodes", "asked_limit", "asked_run", "type_number"),
     "held",
+    "why",
 )
 """Columns of the table; of placements there may be ``of_nodes`` and ``clock``, too."""
 
@@ -38,6 +39,7 @@ class Placements:
     type_number : int64[n], of the type of application; 0 where models have none
     of_nodes : which nodes each placement may take, int64[p] and kinds; None where nodes are only counted
     held : bool[n], whether all placements are in partitions that are DOWN, so that it waits for ever
+    why : int64[n], why a component has no placement, a place among ``REASONS``; -1: it has, or not for those
     rejected : number of components without a placement, by reason
     not_honoured : components that ask for part of a node, or for a kind of shared resource that the system
         does not declare, by kind
@@ -59,6 +61,7 @@ class Placements:
     asked_run: Ints
     type_number: Ints
     held: NDArray[np.bool_]
+    why: Ints
     of_nodes: NodeDemands | None
     rejected: dict[str, int]
     not_honoured: dict[str, int]

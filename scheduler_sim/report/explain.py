@@ -16,21 +16,26 @@ import pandas as pd
 from scheduler_sim.policy.order import MOVING
 from scheduler_sim.report import reserved_wait, slurm_words
 from scheduler_sim.report.component_named import row_named
-from scheduler_sim.report.explanation import Dependency, Explanation, Phase, Request, Shortage, Times, Wait
+from scheduler_sim.report.explanation import Dependency, Explanation, Phase, Request, Times, Wait
 from scheduler_sim.report.fronts import MOST_LOOKS
+from scheduler_sim.report.kept_for import kept_for
+from scheduler_sim.report.licence_wait import short_licences
 from scheduler_sim.report.module_view import ModuleView, ints, module_sizes, unix_start
+from scheduler_sim.report.pending_words import never_starts
 from scheduler_sim.report.replay import MULTIFACTOR, TIERS, TOP, Replay, Rules
 from scheduler_sim.report.reserved_reasons import REFUSED, reserved_seconds
-from scheduler_sim.report.shared_wait import shared_wait, told_apart
-from scheduler_sim.report.wording import plain
+from scheduler_sim.report.shared_wait import amount_in_words, in_service, shared_wait, told_apart, unsure
+from scheduler_sim.report.wording import REJECTED, listing, plain
+from scheduler_sim.result.node_use import capacities
+from scheduler_sim.result.schedule import Schedule
 
 if TYPE_CHECKING:
     from scheduler_sim.result.result import Result
 
 UNTOLD = (
     "A result does not record what was free of everything that matters here: nodes"
-    " out of service, licences, other resources of a node, or a request that Slurm"
-    " distributes over nodes. So nothing is said about what it lacked."
+    " out of service, licences, other resources of a node, or cores that several jobs"
+    " have at once. So nothing is said about what it lacked."
 )
 
 
@@ -75,7 +80,7 @@ def explain(result: Result, component_id: int | str) -> Explanation:
     under_slurm, reserved = "held_by" in facts, reserved_wait.is_reserved(result.manifest)
     because = reserved_wait.why_not(facts)
     if said.state == "REJECTED":
-        why = because or _why_rejected(result.manifest, facts)
+        why = because or _why_rejected(result, facts)
         if facts.get("limit_reason"):
             return replace(said, reason=f"{facts['limit_reason']}: {slurm_words.OF_LIMITS} at submission")
         told = REFUSED.get(str(facts.get("reservation_reason"))) or slurm_words.rejected_word(why)
@@ -104,8 +109,16 @@ def explain(result: Result, component_id: int | str) -> Explanation:
         undivided = not said.whole_nodes and said.shortage is None
         beside = reserved_seconds(result.manifest, facts, eligible, until)
         words = slurm_words.reasons(facts, said.waits, unavailable, undivided=undivided, reserved=beside)
-        said = replace(said, reasons=words, reason=said.reason or because)
+        said = replace(said, reasons=words, reason=said.reason or because or _why_never_starts(facts))
     return said
+
+
+def _why_never_starts(facts: Mapping[str, Any]) -> str:
+    """Say of one that waits for a limit at the end whether it can ever start under it."""
+    word = str(facts.get("limit_reason") or "")
+    if facts["state"] != "PENDING" or not never_starts(word):
+        return ""
+    return f"by itself it is beyond {word}: it never starts as long as this limit is as it is"
 
 
 def _with_replay(said: Explanation, result: Result, row: int, rules: Rules) -> tuple[Explanation, int]:
@@ -113,17 +126,22 @@ def _with_replay(said: Explanation, result: Result, row: int, rules: Rules) -> t
     times, asked = said.times, said.request
     view = ModuleView.of(result, asked.module, times.eligible, times.waited_until)
     beside = None
+    schedule = Schedule(result.components, result.timeline, result.metrics, result.manifest, result.runs)
+    said = replace(said, licences=short_licences(schedule, row, times.eligible, times.waited_until))
+    found = None
     if told_apart(result, asked.module):
         recorded = next((wait.seconds for wait in said.waits if wait.kind == "resources"), None)
-        found = shared_wait(result, row, view, recorded)
+        found = shared_wait(schedule, row, view, recorded)
         rules = rules.among(_priorities(result.manifest, asked.module))
         if found is None:
             passed = Replay.of(view, row, rules, result.components, times.origin).overtaking()
             return replace(said, overtaking=passed, notes=(*said.notes, *_of_order(rules), UNTOLD)), 0
-        view = replace(view, able=found.able)
-        lacks = found.lacks(view.instants(), view.last, asked.nodes)
-        said = replace(said, shortage=Shortage(found.each, found.where, int(found.nodes.sum()), lacks))
+        view = replace(view, able=in_service(found.able, view))
+        said = replace(said, shortage=found.shortage(view, schedule, asked.nodes))
+        said = replace(said, notes=(*said.notes, *unsure(schedule, view)))
         beside = found.beside
+    if schedule.policy.get("backfill") == "slurm":
+        said = replace(said, kept=kept_for(result, schedule, view, view.position(row), found))
     replay = Replay.of(view, row, rules, result.components, times.origin)
     phases = replay.phases()
     longest = sorted(phases, key=lambda phase: (-phase.seconds, phase.start))[:TOP]
@@ -141,7 +159,7 @@ def _with_replay(said: Explanation, result: Result, row: int, rules: Rules) -> t
         phase_count=len(phases),
         phase_seconds=sum(phase.seconds for phase in phases),
         overtaking=replay.overtaking(),
-        notes=(*said.notes, *_notes(rules, waits, resources, shown, len(view.instants()), said.request)),
+        notes=(*said.notes, *_notes(rules, waits, resources, shown, len(view.instants()), said)),
     )
     return told, replay.unavailable()
 
@@ -172,7 +190,12 @@ def _of_its_job(result: Result, facts: dict[str, Any]) -> tuple[str, ...]:
 
 
 def _notes(
-    rules: Rules, waits: tuple[Wait, ...], resources: int, shown: list[Phase], instants: int, request: Request
+    rules: Rules,
+    waits: tuple[Wait, ...],
+    resources: int,
+    shown: list[Phase],
+    instants: int,
+    said: Explanation,
 ) -> list[str]:
     """Say where this account is less than certain."""
     notes = _of_order(rules)
@@ -196,10 +219,11 @@ def _notes(
             " own, kept it from starting; that wait counts as priority."
         )
     recorded = next(wait.seconds for wait in waits if wait.kind == "resources")
-    if recorded != resources:
+    if recorded != resources and not said.licences:
         notes.append(
-            f"By the nodes of {request.module} alone the wait for resources would be {resources:,} s, not"
-            f" {recorded:,} s: other placements of it, or shared resources such as licences, played a part."
+            f"By the nodes of {said.request.module} alone the wait for resources would be {resources:,} s,"
+            f" not {recorded:,} s: other placements of it, or shared resources such as licences, played a"
+            " part."
         )
     return notes
 
@@ -276,18 +300,33 @@ def _dependency(table: pd.DataFrame, row: int, facts: Mapping[str, Any]) -> Depe
     return Dependency(tuple(ints(table, "component_id")[likely[:TOP]].tolist()))
 
 
-def _why_rejected(manifest: Mapping[str, Any], facts: Mapping[str, Any]) -> str:
-    """Say which limit it broke, as far as the manifest tells."""
-    module, nodes = str(facts["module"]), int(facts["nodes"])
+def _why_rejected(result: Result, facts: Mapping[str, Any]) -> str:
+    """Say which limit it broke, or what it asked for that no node has, as far as a result tells."""
+    manifest, module, nodes = result.manifest, str(facts["module"]), int(facts["nodes"])
     sizes = module_sizes(manifest)
     if nodes > sizes.get(module, nodes):
         largest = max(sizes.values())
         elsewhere = " (no module has as many)" if nodes > largest else ""
         return f"it asked for {nodes:,} nodes, and {plain(module)} has {sizes[module]:,}{elsewhere}"
-    return "; ".join(reason for reasons in _beyond(manifest, facts) for reason in reasons) or (
+    beyond = "; ".join(reason for reasons in _beyond(manifest, facts) for reason in reasons)
+    because = REJECTED.get(str(facts.get("rejected_because")))
+    if because and not beyond:
+        return f"it is one of those {because}{_largest(result, facts)}"
+    return beyond or (
         "no placement can ever hold it; nodes, MaxNodes and MaxTime do not explain it, so memory, features,"
         " shared resources or another component of its job do"
     )
+
+
+def _largest(result: Result, facts: Mapping[str, Any]) -> str:
+    """Say what the largest node of its module has of what it asked too much of."""
+    because, module = str(facts["rejected_because"]), str(facts["module"])
+    kind = {"memory": "memory_kb", "cores": "cores", "gpus": "gpus"}.get(because)
+    if kind is None:
+        return ""
+    schedule = Schedule(result.components, result.timeline, result.metrics, result.manifest, result.runs)
+    most = int(capacities(schedule, module)[kind].max(initial=0))
+    return f"; those of {plain(module)} have at most {amount_in_words(kind, most)}" if most else ""
 
 
 def _why_never_eligible(manifest: Mapping[str, Any], facts: Mapping[str, Any], backfill: str) -> str:

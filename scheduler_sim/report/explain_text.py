@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from scheduler_sim.report.explanation import Explanation, Phase, Reserved, Times, Verdict
+from collections.abc import Iterable
+
+from scheduler_sim.report.explanation import Explanation, Lack, Phase, Reason, Reserved, Times, Verdict
 from scheduler_sim.report.module_view import NEVER
 from scheduler_sim.report.slurm_words import meaning
 from scheduler_sim.report.wording import clock, count, date, duration, listing, paragraph, percent, plain
@@ -30,7 +32,7 @@ MEANING_UNDIVIDED = {
 def text_of(said: Explanation) -> str:
     """Return the whole story, its parts apart by empty lines."""
     parts = [_headline(said), _moments(said), _waits(said), _reasons(said), _dependency(said)]
-    parts += [_shortage(said), _arrival(said), _phases(said), _overtaking(said)]
+    parts += [_shortage(said), _licences(said), _kept(said), _arrival(said), _phases(said), _overtaking(said)]
     parts += [paragraph("Note: " + note) for note in said.notes]
     return "\n\n".join("\n".join(part) for part in parts if part) + "\n"
 
@@ -82,6 +84,8 @@ def _waits(said: Explanation) -> list[str]:
         head = f"It never started; at the end of the record it had waited {duration(said.wait)}:"
     of_parts = MEANING_UNDIVIDED if said.reasons and not said.shortage else MEANING_OF_PARTS
     meaning_of = MEANING if said.whole_nodes else MEANING | of_parts
+    if said.licences:
+        meaning_of = meaning_of | {"resources": "too few of its licences, or of what it asked for, were free"}
     lines = [head]
     for wait in said.waits:
         if wait.seconds:
@@ -97,8 +101,17 @@ def _reasons(said: Explanation) -> list[str]:
     lines = [f"In Slurm's words (the REASON that squeue shows) it waited {duration(said.wait)} for:"]
     for reason in said.reasons:
         words = ", ".join(reason.words)
-        lines.append(f"  {words:<20}{duration(reason.seconds):>14}   {'; '.join(meaning(reason))}")
+        lines.append(f"  {words:<20}{duration(reason.seconds):>14}   {'; '.join(_meaning(said, reason))}")
     return (lines if said.reasons else []) + (paragraph(said.confined) if said.confined else [])
+
+
+def _meaning(said: Explanation, reason: Reason) -> Iterable[str]:
+    """What the words of a reason mean; of nodes that jobs share, not that they were idle."""
+    of_parts = {"Resources": "resources", "Priority": "priority"}
+    word = reason.words[0]
+    if said.shortage and said.shortage.each and len(reason.words) == 1 and word in of_parts:
+        return [MEANING_OF_PARTS[of_parts[word]]]
+    return meaning(reason)
 
 
 def _dependency(said: Explanation) -> list[str]:
@@ -122,21 +135,102 @@ def _dependency(said: Explanation) -> list[str]:
 
 
 def _shortage(said: Explanation) -> list[str]:
-    """What it lacked of nodes that jobs share."""
+    """What it lacked of nodes that jobs share, and who had that."""
     found = said.shortage
     if found is None:
         return []
-    head = (
-        f"It could use {count(found.nodes, 'node')} of {found.where}. Of each of the {said.request.nodes:,}"
-        f" it needed it asked for {found.each or 'all there is'}. While it was in the queue there were, with"
-        " enough of it free:"
-    )
-    lines = paragraph(head)
+    if found.in_percent:
+        asked = (
+            f"On {count(said.request.nodes, 'node')} it needed {found.each} in all. While it was in the queue"
+            " so much of that was free on the best ones, at most as many:"
+        )
+    else:
+        asked = (
+            f"Of each of the {said.request.nodes:,} it needed it asked for {found.each or 'all there is'}."
+            " While it was in the queue there were, with enough of it free:"
+        )
+    lines = paragraph(f"It could use {count(found.nodes, 'node')} of {found.where}. {asked}")
+    unit, too = ("%", "too little") if found.in_percent else ("nodes", "too few")
+    width = max(14, *(len(lack.resource) + 1 for lack in found.lacks))
     for lack in found.lacks:
-        nodes = f"{_range(lack.least, lack.most)} nodes"
-        few = f"too few for {duration(lack.seconds)}" if lack.seconds else "never too few"
-        lines.append(f"  {lack.resource:<14}{nodes:>18}   {few}")
+        nodes = f"{_range(lack.least, lack.most)} {unit}"
+        few = f"{too} for {duration(lack.seconds)}" if lack.seconds else f"never {too}"
+        lines.append(f"  {lack.resource:<{width}}{nodes:>18}   {few}")
+    for kind in found.kinds:
+        had = f"{_range(kind.least, kind.most)} of {kind.nodes:,}"
+        lines.append(f"  of {kind.name:<{width - 3}}{had:>12} nodes   had all of it")
+    if said.shortage and found.together:
+        lines += paragraph(f"Short, at a time: {'; '.join(_together(*one) for one in found.together)}.")
+    for lack in found.lacks:
+        lines += _holders(
+            said, f"While {lack.resource} {'was' if lack.resource == 'memory' else 'were'} short", lack
+        )
     return lines
+
+
+def _together(names: tuple[str, ...], seconds: int) -> str:
+    if not names:
+        return f"for {duration(seconds)} nothing by itself, but not enough nodes had all of it"
+    alone = " alone" if len(names) == 1 else ""
+    return f"for {duration(seconds)} {listing(names)}{alone}"
+
+
+def _licences(said: Explanation) -> list[str]:
+    lines = []
+    for lack in said.licences:
+        free = _range(lack.least, lack.most)
+        lines.append(f"Licence {lack.resource}: {free} free, too few for {duration(lack.seconds)}.")
+        lines += _holders(said, "Meanwhile", lack)
+    return lines
+
+
+def _holders(said: Explanation, when: str, lack: Lack) -> list[str]:
+    """Who had a resource while it was short."""
+    if not lack.holders:
+        return []
+    more = lack.holding - len(lack.holders)
+    who = listing(
+        f"{one.component_id} ({f'user {plain(one.user)}, ' if _known(one.user) else ''}{percent(one.share)})"
+        for one in lack.holders
+    )
+    what = "them" if lack in said.licences else f"{plain(lack.resource)} on these nodes"
+    text = (
+        f"{when}, who had {what}, by amount and time: component{'s' if len(lack.holders) > 1 else ''} {who}"
+    )
+    users = [f"{plain(user)} {percent(share)}" for user, share in lack.users if _known(user)]
+    text += f" and {more:,} more" if more > 0 else ""
+    text += f"; by user: {', '.join(users)}" if more > 0 and users else ""
+    return paragraph(text + ".")
+
+
+def _kept(said: Explanation) -> list[str]:
+    """For whom nodes were kept that it could have had."""
+    kept, times = said.kept, said.times
+    if kept is None or not any("Priority" in one.words for one in said.reasons):
+        return []
+    span = f"From {at(times, kept.moment)} on, for {duration(kept.until - kept.moment)},"
+    text = f"{span} there was enough for it ({count(kept.nodes, 'node')}). "
+    if kept.reservations:
+        text += (
+            f"Reservation{'s' if len(kept.reservations) > 1 else ''} {listing(kept.reservations)} had some of"
+            " these nodes before its limit was over. "
+        )
+    if kept.takers:
+        who = listing(
+            f"{one.component_id} ({count(one.nodes, 'node')}, from {at(times, one.start)})"
+            for one in kept.takers
+        )
+        text += (
+            f"{'These' if len(kept.takers) > 1 else 'This'} waited, too, and took some of these nodes before"
+            f" its limit would have been over, so that they were kept for it or for them: {who}."
+        )
+    elif not kept.reservations:
+        text += (
+            "Nobody who waited took these nodes within its limit: it waited for the next pass of the"
+            " schedulers, for nodes that were completing, or behind others by its priority or a limit."
+        )
+    note = " (A result does not hold the plans of the backfill scheduler.)" if kept.takers else ""
+    return paragraph(text.strip() + note)
 
 
 def _range(least: int, most: int) -> str:
@@ -261,6 +355,10 @@ def _verdict(said: Explanation, phase: Phase, verdict: Verdict) -> str:
             f"It sat behind the reservations of the components before it, first {front}; they cannot all be"
             " recomputed from a result."
         )
+    if said.kept and (said.kept.takers or said.kept.reservations):
+        return "For whom nodes were kept is told above."
+    if said.licences:
+        return "Its licences are told of above."
     return (
         f"Nodes alone do not say why it was kept at {moment}{many}: another module it may use, a shared"
         " resource, or a rule of the policy that a result does not record."

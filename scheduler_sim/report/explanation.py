@@ -61,26 +61,85 @@ class Reason:
 
 
 @dataclass(frozen=True)
+class Had:
+    """A component that had some of a resource while it was short: its share of all that others had then.
+
+    The share is by amount and time, 0 to 1.
+    """
+
+    component_id: int
+    user: str
+    share: float
+
+
+@dataclass(frozen=True)
 class Lack:
-    """How many nodes had enough of a resource free during a wait, and for how many seconds too few had."""
+    """How much of a resource was free during a wait, for how many seconds too little, and who had it then.
+
+    Attributes
+    ----------
+    least, most : nodes that had enough; of what is counted for all nodes together, how much was free
+    seconds : s in which these were too few
+    holders : those that had most of it in these seconds; ``users`` have so large a share of it
+    holding : components that had any
+    """
 
     resource: str
     least: int
     most: int
     seconds: int
+    holders: tuple[Had, ...] = ()
+    users: tuple[tuple[str, float], ...] = ()
+    holding: int = 0
+
+
+@dataclass(frozen=True)
+class OfKind:
+    """Nodes of one kind that a component could use, and how many of them had all that it asked for."""
+
+    name: str
+    nodes: int
+    least: int
+    most: int
 
 
 @dataclass(frozen=True)
 class Shortage:
     """What a component asked for of each of its nodes, which nodes it could use, and what they lacked.
 
-    ``each`` is empty for one that had nodes to itself.
+    Attributes
+    ----------
+    each : empty for one that had nodes to itself
+    in_percent : it asked for unequal parts of nodes, or for so much in all: ``lacks`` are in % of that
+    together : which resources were short at the same time, s each; the longest first
+    kinds : the nodes by kind, if there are several
     """
 
     each: str
     where: str
     nodes: int
     lacks: tuple[Lack, ...]
+    in_percent: bool = False
+    together: tuple[tuple[tuple[str, ...], int], ...] = ()
+    kinds: tuple[OfKind, ...] = ()
+
+
+@dataclass(frozen=True)
+class Kept:
+    """For whom nodes were kept that a component could have had, at one moment (s).
+
+    Attributes
+    ----------
+    moment, until : s, the longest time in which enough was free; nodes : that had all it asked for, then
+    takers : components that waited then and later started on some of these nodes, first come first
+    reservations : advance reservations of some of these nodes that would have met its run
+    """
+
+    moment: int
+    until: int
+    nodes: int
+    takers: tuple[Reserved, ...]
+    reservations: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -217,6 +276,7 @@ class Explanation:
     """Why one component waited, recomputed from a result.
 
     Under policy slurm there are Slurm's ``reasons``, and on which nodes it was ``confined`` to run.
+    Of ``licences`` it is told which were short, and for whom nodes were ``kept`` that it could have had.
     Where jobs share nodes it need not ask for ``whole_nodes``, and there is the ``shortage`` if the result
     tells it; idle nodes of arrival, phases and verdicts are those that had what it asked for, then.
     ``phases`` are the longest ones in order of time, ``phase_count`` and
@@ -237,6 +297,8 @@ class Explanation:
     overtaking: Overtaking | None = None
     whole_nodes: bool = True
     shortage: Shortage | None = None
+    licences: tuple[Lack, ...] = ()
+    kept: Kept | None = None
     reasons: tuple[Reason, ...] = ()
     confined: str = ""
     notes: tuple[str, ...] = field(default=())

@@ -42,9 +42,11 @@ REJECTED = {
     "gpus": "that ask for more GPUs than a node has",
     "features": "for which too few nodes have everything they ask for: features, types of GPU,"
     " amounts on one node",
+    "reservation": "that may not use the reservation they name, or find none",
     "limit": "beyond a limit of their QOS or association, at submission",
     "no_room": "for which the nodes of their partition have too little room even if all are idle",
     "resources": "that ask for more of a shared resource than there is",
+    "application": "whose type of application runs on no module that they may use",
     "power_cap": "that would draw more than the power cap ever allows beside idle nodes",
 }
 """What the counts of ``rejected_because`` mean, after a number of components."""

@@ -90,6 +90,19 @@ REASONS = (
     Column("partition", "text", "", "where it ran; if it never started, the first it asked for"),
     Column("nodes_able", "int64", "nodes", "nodes of that partition that have what it asked for"),
     Column(
+        "rejected_because",
+        "text",
+        "",
+        "why it was rejected, as in `counts.rejected_because`; empty if it was not",
+    ),
+    Column(
+        "asked",
+        "text",
+        "",
+        "generic resources and licences it asked for in all, in Slurm's notation:"
+        " `gres/gpu:a100=2,license/cfd=1`",
+    ),
+    Column(
         "held_by", "text", "", "list of what keeps, or kept, it from being eligible, in the words of `squeue`"
     ),
     Column(
@@ -251,8 +264,15 @@ SHARES = (
         "its share of each node, in the order of `node_list`, for each resource of which it differs: "
         "`cores=7,1;gpus=1,0`",
     ),
+    Column(
+        "gres",
+        "text",
+        "",
+        "generic resources it held on all its nodes beside GPUs, and GPUs of each type where nodes have"
+        " several: `gpu:a100=2,tmp=20`",
+    ),
 )
-"""A further column behind those under Slurm, which deals what a component asks for in all to its nodes."""
+"""Further columns behind those under Slurm, which deals what a component asks for in all to its nodes."""
 
 DEVICES = (
     Column(

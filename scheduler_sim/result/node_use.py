@@ -11,6 +11,7 @@ from scheduler_sim.result.node_lists import numbers_in, numbers_of, runs_in, sha
 from scheduler_sim.result.schedule import Schedule
 from scheduler_sim.result.steps import Steps, from_changes
 from scheduler_sim.result.suspensions import working_spans
+from scheduler_sim.result.tres import tres_in
 from scheduler_sim.texts import TextColumn
 
 KB_PER_GB = 1024 * 1024
@@ -43,7 +44,7 @@ class Held(NamedTuple):
 
         A component has the same of all its nodes, or all that each has, or what its ``node_shares`` say.
         """
-        held = np.rint(schedule.of(kind) * unit(kind)).astype(np.int64)
+        held = had_in_all(schedule, kind)
         same = held // np.maximum(schedule.of("nodes"), 1)
         alone = schedule.of("exclusive")[self.row] == 1
         each: np.ndarray = np.where(alone, there[self.node], same[self.row])
@@ -56,6 +57,20 @@ class Held(NamedTuple):
                 own = np.array(told[texts.codes[self.row[at]]])
                 each[at : at + len(own)] = np.rint(own * unit(kind))
         return each
+
+
+def had_in_all(schedule: Schedule, kind: str) -> np.ndarray:
+    """Return what each component has on all its nodes, int64 in whole units.
+
+    ``kind`` is one of ``KINDS``, or a generic resource by name, a type of GPU among them.
+    """
+    if kind in KINDS:
+        stated: np.ndarray = np.rint(schedule.of(kind) * unit(kind)).astype(np.int64)
+        return stated
+    texts = TextColumn.of(schedule.components["gres"])
+    each = [tres_in(str(text)).get(kind, 0) for text in texts.categories]
+    held: np.ndarray = unit(kind) * np.array([*each, 0], dtype=np.int64)[texts.codes]
+    return held
 
 
 MOST_DEVICES = 64
@@ -229,6 +244,20 @@ def capacities(schedule: Schedule, module: str) -> dict[str, np.ndarray]:
             each = [own or more for own, more in zip(each, listed, strict=True)]
         found[kind] = np.repeat(np.array(each, dtype=np.int64), [one["nodes"] for one in sets])
     return found
+
+
+def generic_capacities(schedule: Schedule, module: str) -> dict[str, np.ndarray]:
+    """Return what each node of a module has of each generic resource beside GPUs, and of each type of GPU."""
+    described = next(one for one in schedule.system["modules"] if one["name"] == module)
+    sets = described.get("node_sets") or [described]
+    own = [{**(described.get("gres") or {}), **(one.get("gres") or {})} for one in sets]
+    lower = [{name.lower(): amount for name, amount in one.items()} for one in own]
+    count = [one["nodes"] for one in sets]
+    return {
+        name: np.repeat(np.array([round(unit(name) * one.get(name, 0)) for one in lower]), count)
+        for name in dict.fromkeys(name for one in lower for name in one)
+        if name != "gpu"
+    }
 
 
 def jobs_of_a_core(schedule: Schedule, module: str) -> dict[str, tuple[int, bool]]:

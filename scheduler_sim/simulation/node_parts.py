@@ -17,12 +17,14 @@ from scheduler_sim.result.node_lists import node_list, node_lists, node_shares
 from scheduler_sim.result.node_use import node_parts
 from scheduler_sim.result.schedule import Schedule
 from scheduler_sim.simulation.able_nodes import able_lists
+from scheduler_sim.simulation.asked import in_notation
+from scheduler_sim.simulation.rules.shared_nodes import counted_under_slurm
 from scheduler_sim.system.node_resources import CORES, ENOUGH, GPUS, KINDS, MEMORY, THOUSANDTHS
 from scheduler_sim.system.system import System
 from scheduler_sim.texts import TextColumn
 
 
-def part_columns(core: FullCore, placements: Placements) -> dict[str, Any]:
+def part_columns(core: FullCore, placements: Placements, system: System) -> dict[str, Any]:
     """Return the columns ``PARTS`` of a result, of n components in the order of ``placements``."""
     jobs, part = core.jobs[: len(placements.rows)], core.shared_nodes
     able, ran = jobs["first"] < jobs["last"], jobs["start"] != NEVER
@@ -46,7 +48,9 @@ def part_columns(core: FullCore, placements: Placements) -> dict[str, Any]:
     if has(core, "cons_tres"):
         shares = core.cons_tres.share[at, : len(part.capacity)] % ENOUGH
         _add_up(amounts, np.flatnonzero(count), count, shares)
-        dealt["node_shares"] = _told(shares, numbers, count)
+        kinds = counted_under_slurm(system)
+        dealt["node_shares"] = _told(shares, numbers, count, kinds)
+        dealt["gres"] = _held(shares, owner, len(count), kinds)
     else:
         has_all = np.flatnonzero(alone & (count > 0))
         _add_up(amounts, has_all, count, part.capacity[: amounts.shape[1]].T[numbers] % ENOUGH)
@@ -107,7 +111,15 @@ def _gpu_list(core: FullCore, slots: Ints, *, whole: bool) -> str:
     return ";".join(node_list(np.flatnonzero(taken[i])) for i in np.argsort(nodes))
 
 
-def _told(shares: Ints, numbers: Ints, count: Ints) -> TextColumn:
+def _held(shares: Ints, owner: Ints, rows: int, kinds: tuple[str, ...]) -> TextColumn:
+    """Return what components have of generic resources beyond GPUs, and of each type of these, as text."""
+    held = dict[str, Ints]()
+    for kind, name in enumerate(kinds[len(KINDS) :], len(KINDS)):
+        held[name] = np.bincount(owner, shares[:, kind], minlength=rows).astype(np.int64) // THOUSANDTHS
+    return in_notation(held, rows)
+
+
+def _told(shares: Ints, numbers: Ints, count: Ints, kinds: tuple[str, ...]) -> TextColumn:
     """Return what components have of each of their nodes, as text, where these differ.
 
     ``shares``, int64[nodes, kinds], are in whole units, of ``count`` nodes of each component.
@@ -116,10 +128,11 @@ def _told(shares: Ints, numbers: Ints, count: Ints) -> TextColumn:
     differs = (shares != shares[np.arange(len(owner)) - place]).any(axis=1)
     texts = np.full(len(count), "", dtype=object)
     behind = np.cumsum(count)
+    units = np.where(np.arange(len(kinds)) == MEMORY, 1, THOUSANDTHS)
     for row in np.unique(owner[differs]).tolist():
         own = slice(int(behind[row] - count[row]), int(behind[row]))
-        amounts = shares[own, : len(KINDS)][np.argsort(numbers[own])] / [THOUSANDTHS, 1, THOUSANDTHS]
-        texts[row] = node_shares(dict(zip(KINDS, amounts.T, strict=True)))
+        amounts = shares[own][np.argsort(numbers[own])] / units
+        texts[row] = node_shares(dict(zip(kinds, amounts.T, strict=True)))
     return TextColumn.of(texts)
 
 

@@ -11,7 +11,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import pandas as pd
 
-from scheduler_sim.engine.core.state import FAILED, REJECTED
+from scheduler_sim.engine.core.state import FAILED
 from scheduler_sim.engine.engine import FullCore, has
 from scheduler_sim.metrics.compute import compute
 from scheduler_sim.placement.placements import Placements
@@ -25,6 +25,7 @@ from scheduler_sim.simulation.lost import LostRun, lost_runs
 from scheduler_sim.simulation.node_parts import part_columns, parts_had, told_apart
 from scheduler_sim.simulation.plans import Plans
 from scheduler_sim.simulation.reasons import ASKED, reason_columns
+from scheduler_sim.simulation.rejections import count_rejected, why_rejected
 from scheduler_sim.simulation.rules.checkpoints import checkpoint_warnings
 from scheduler_sim.simulation.rules.power_saving import switches
 from scheduler_sim.simulation.rules.spread import spread_warnings
@@ -124,7 +125,7 @@ def build_result(
     if has(core, "shared_nodes"):
         told["shared_nodes"] = apart = told_apart(system)
         shared = {name: there for name, there in apart.items() if system.module(name).shared}
-        parts = _in_file(part_columns(core, placements), placements)
+        parts = _in_file(part_columns(core, placements, system), placements)
         told |= {"devices": True} if has(core, "devices") else {}
     if system.topology is not None:
         told["topology"] = topology_told(system)
@@ -269,24 +270,11 @@ def _details(core: FullCore, table: Mapping[str, Any], placements: Placements) -
     names = [SKIP_REASONS[code] for code in range(1, len(skipped) + 1)] if len(skipped) else []
     details = {
         "skipped_because": {name: int(n) for name, n in zip(names, skipped, strict=True) if n},
-        "rejected_because": _rejections(core, placements),
+        "rejected_because": count_rejected(why_rejected(core, placements)),
         "several_placements": several,
         "several_sizes": len(np.unique(other)),
     }
     return {name: value for name, value in details.items() if value}
-
-
-def _rejections(core: FullCore, placements: Placements) -> Mapping[str, int]:
-    """Count rejected components by reason; under Slurm some have no room, or are beyond a limit."""
-    rows = len(placements.rows)
-    tried = (core.jobs["state"][:rows] == REJECTED) & (np.diff(placements.first) > 0)
-    if not tried.any():
-        return placements.rejected
-    limited = np.zeros(rows, dtype=bool)
-    if has(core, "resource_limits"):
-        limited = np.asarray(core.resource_limits.job)["last_reason"][:rows] > 0
-    found = {"limit": int((tried & limited).sum()), "no_room": int((tried & ~limited).sum())}
-    return {**placements.rejected, **{name: count for name, count in found.items() if count}}
 
 
 def _spread(core: FullCore, placements: Placements) -> dict[str, int]:

@@ -12,6 +12,8 @@ from scheduler_sim.placement.placements import Placements
 from scheduler_sim.result.columns import NEVER
 from scheduler_sim.result.steps import sum_of_intervals, time_at_least
 from scheduler_sim.simulation.able_nodes import nodes_able
+from scheduler_sim.simulation.asked import asked_in_all
+from scheduler_sim.simulation.rejections import why_rejected
 from scheduler_sim.system.system import System
 from scheduler_sim.texts import TextColumn
 
@@ -44,6 +46,8 @@ def reason_columns(
     return {
         "partition": TextColumn(partition, names),
         "nodes_able": _nodes_able(core, placements, place, able),
+        "rejected_because": why_rejected(core, placements),
+        "asked": asked_in_all(core, placements, place, able, system),
         "held_by": _held_by(comp, table, placements, place, able, system),
         "wait_array": np.where(ran, _array_waits(core, comp, start, end), NEVER),
         "wait_licences": np.where(ran, _licence_waits(comp, placements, place, system, start, end), NEVER),

@@ -158,15 +158,14 @@ def test_what_was_missing_on_shared_nodes():
     assert "GPUs 0 to 2 nodes too few for 0:04:00" in text
 
 
-def test_a_job_that_has_another_part_of_each_node_is_not_told_what_was_missing():
-    """Nine tasks were dealt as eight and one: that nodes were kept for others is not claimed."""
+def test_of_a_job_that_has_another_part_of_each_node_it_is_told_what_was_free_in_all():
+    """Nine tasks were dealt as eight and one, when the first two were over: 200 s, and one pass later."""
     result = simulate(SHARED, jobs(nodes=1, max_nodes=[1, 1, 2], tasks=[8, 7, 9]), "slurm")
     assert result.components["node_shares"].tolist()[2] == "cores=8,1"
     seconds, text = told(result, 3)
-    assert seconds == {"Resources, Priority": int(result.components["wait_priority"][2])}
-    assert "for nodes or for its turn" in text
-    assert "a result does not say which" in text
-    assert "kept for jobs of higher priority" not in text
+    assert seconds["Resources"] == 200
+    assert "On 2 nodes it needed 9 cores" in text
+    assert "cores 11 % too little for 0:03:20" in text
 
 
 QOS = {"normal": {"MaxJobsPerUser": 1}, "no": {"GrpSubmitJobs": 0}}

@@ -54,7 +54,9 @@ def test_each_limit_is_told_for_how_long_it_held() -> None:
     """Job 3 waits for its user's other job up to 60 s, then for the cores of its account up to 200 s."""
     found = play(
         WHOLE,
-        jobs(nodes=[1, 4, 5], user=["u", "v", "u"], qos=["q", "", "q"], run_time=[60, 200, 60], time_limit=300),
+        jobs(
+            nodes=[1, 4, 5], user=["u", "v", "u"], qos=["q", "", "q"], run_time=[60, 200, 60], time_limit=300
+        ),
         {"q": {"MaxJobsPerUser": 1}},
         {"a": {"limits": {"GrpTRES": "node=8"}}},
     )

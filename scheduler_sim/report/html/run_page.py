@@ -37,6 +37,7 @@ from scheduler_sim.report.module_use import (
     stranded_in_words,
 )
 from scheduler_sim.report.module_view import ints, module_sizes, rows_in_words, unix_start
+from scheduler_sim.report.pending_words import count_pending
 from scheduler_sim.report.wording import count, date, doubts, duration, percent, plain
 from scheduler_sim.result.columns import TOTAL
 from scheduler_sim.result.documents import SPREAD
@@ -156,6 +157,10 @@ def _counts(result: Result) -> Markup:
     for key in ("rejected_because", "skipped_because", "not_honoured"):
         for reason, number in (counts.get(key) or {}).items():
             numbers[f"{key.replace('_', ' ')}: {plain(reason).replace('_', ' ')}"] = f"{number:,}"
+    if counts.get("pending"):
+        numbers |= {
+            f"pending: {plain(word)}": f"{number:,}" for word, number in count_pending(result).items()
+        }
     return pairs(numbers)
 
 
