@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+
 import numpy as np
 
 ITEM = re.compile(r"(\w+)=([0-9]{1,18})")
 
 
 def limit_waits(words: np.ndarray, waited: np.ndarray) -> np.ndarray:
-    """Write what each of n components waited for each of w limits, int64[n, w] in s, by Slurm's words, object[w]."""
+    """Write what each of n components waited for each of w limits, int64[n, w] in s; ``words``: object[w]."""
     texts = np.full(len(waited), "", dtype=object)
     for row in np.flatnonzero(waited.any(axis=1)).tolist():
         own = np.flatnonzero(waited[row])
