@@ -1,52 +1,37 @@
-"""A slurm.conf or a site's folder in place of a system file: its policy keys, and what it leaves out."""
+"""A slurm.conf or a site's folder in place of a system file: what is told of it on a terminal."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from scheduler_sim.cli.terminal import note
-from scheduler_sim.errors import ConfigError
+from scheduler_sim.policy.site import (
+    known_reservations,
+    read_folder,
+    read_site,
+    slurm_keys,
+    with_site,
+    without_topology,
+)
 
 if TYPE_CHECKING:
     from scheduler_sim.policy.policy import Policy
-    from scheduler_sim.policy.slurm_keys import SlurmKeys
     from scheduler_sim.system.reservations import ReservationKeys
     from scheduler_sim.system.site_folder import SiteFolder
     from scheduler_sim.system.slurm_conf.site import Site
 
-
-def read_site(path: str) -> Site | None:
-    """Read a slurm.conf with the policy keys that are modelled; None for any other file."""
-    from scheduler_sim.system.read_system import is_slurm_conf
-
-    if not is_slurm_conf(path):
-        return None
-    from scheduler_sim.policy.slurm_keys import SlurmKeys
-    from scheduler_sim.system.slurm_conf.site import read_slurm_conf
-
-    return read_slurm_conf(path, modelled=SlurmKeys.model_fields)
-
-
-def read_folder(path: str) -> SiteFolder:
-    """Read the folder of a site with the policy keys that are modelled, checked."""
-    from scheduler_sim.policy.limits import FLAGS, AssociationLimits, QosKeys
-    from scheduler_sim.policy.shares import UserKeys
-    from scheduler_sim.policy.slurm_keys import SlurmKeys
-    from scheduler_sim.system.site_folder import read_site_folder
-    from scheduler_sim.system.slurm_dumps.modelled import Modelled
-
-    modelled = Modelled(
-        policy=SlurmKeys.model_fields,
-        qos=QosKeys.model_fields,
-        users=UserKeys.model_fields,
-        limits=AssociationLimits.model_fields,
-        flags=FLAGS,
-    )
-    folder = read_site_folder(Path(path), modelled)
-    slurm_keys(folder.site.policy, folder.site.places)
-    return folder
+__all__ = [
+    "at_site",
+    "left_out",
+    "read_folder",
+    "read_site",
+    "reservations_under",
+    "slurm_keys",
+    "with_site",
+    "without_topology",
+]
 
 
 def at_site(
@@ -66,61 +51,12 @@ def at_site(
 
 def reservations_under(policy: Policy, folder: SiteFolder | None) -> Sequence[ReservationKeys]:
     """Return the reservations of a site that the policy knows; what it does not know is told."""
-    if folder is None or policy.backfill == "slurm":
-        return () if folder is None else folder.reservations
-    from scheduler_sim.system.reservations import FLAGS_OF_SLURM
-
-    counted = not any(folder.site.system.told_apart)
-    known = [one for one in folder.reservations if counted and not {*one.flags} & {*FLAGS_OF_SLURM}]
-    if left := len(folder.reservations) - len(known):
-        of = f"{left} of {len(folder.reservations)} reservations are ignored under {policy.name}"
-        flags = f"{', '.join(FLAGS_OF_SLURM[:-1])} or {FLAGS_OF_SLURM[-1]}"
-        note(f"{of}, which supports only reservations of whole nodes without {flags}", quiet=False)
+    if folder is None:
+        return ()
+    known, why = known_reservations(policy, folder)
+    if why:
+        note(why, quiet=False)
     return known
-
-
-def with_site(policy: Policy, site: Site, settings: Collection[str]) -> Policy:
-    """Return the policy with the site's keys where neither its file nor a setting says otherwise.
-
-    A policy without Slurm's passes is left as it is. Raises ConfigError, with the line of the
-    slurm.conf, for values that mean nothing.
-    """
-    if policy.backfill != "slurm":
-        return policy
-    stated = {name: getattr(policy.slurm, name) for name in policy.slurm.model_fields_set}
-    later = {key.removeprefix("policy.").removeprefix("slurm.") for key in settings}
-    merged = {**{name: value for name, value in site.policy.items() if name not in later}, **stated}
-    return policy.model_copy(update={"slurm": slurm_keys(merged, site.places)})
-
-
-def without_topology(policy: Policy, site: Site, settings: Collection[str]) -> tuple[Policy, str]:
-    """Return the policy as it is, or one that does not look at the site's topology, and why.
-
-    Where jobs are suspended a topology is not modelled. One that a policy file or a setting asks
-    for by name stays, and is refused.
-    """
-    looks = site.system.topology is not None and "TopologyPlugin" in site.policy
-    gangs = policy.backfill == "slurm" and policy.slurm.gangs
-    if not gangs or not looks or "policy.slurm.TopologyPlugin" in settings:
-        return policy, ""
-    slurm = policy.slurm.model_copy(update={"TopologyPlugin": "topology/none"})
-    found = f"PreemptMode {policy.slurm.PreemptMode}"
-    told = f"TopologyPlugin is left out: with {found} the topology is not modelled; any free nodes are used"
-    return policy.model_copy(update={"slurm": slurm}), told
-
-
-def slurm_keys(written: Mapping[str, Any], places: Mapping[str, str]) -> SlurmKeys:
-    """Return keys of policy slurm, checked. Raises ConfigError with the place of each that means nothing."""
-    from scheduler_sim.config.keys import check_keys
-    from scheduler_sim.config.problem import listed
-    from scheduler_sim.policy.slurm_keys import SlurmKeys, contradictions
-
-    keys, problems = check_keys(SlurmKeys, dict(written))
-    problems.extend(contradictions(dict(written)))
-    if problems or keys is None:
-        named = ((places.get(str(problem.where[0]), "policy.slurm"), problem) for problem in problems)
-        raise ConfigError(listed(f"{place}: {problem}" for place, problem in named))
-    return keys
 
 
 def left_out(site: Site, path: str) -> str:

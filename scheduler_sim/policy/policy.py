@@ -19,6 +19,7 @@ from scheduler_sim.config.problem import Location, Problem, listed
 from scheduler_sim.config.value import LONGEST_TITLE
 from scheduler_sim.config.yaml_file import read_scalar, read_yaml
 from scheduler_sim.errors import ConfigError
+from scheduler_sim.policy.inner_settings import is_inside, with_inner
 from scheduler_sim.policy.keys import (
     ORDERS,
     OrderFunction,
@@ -130,6 +131,7 @@ class Policy(PolicyKeys):
         """
         changes: dict[str, Any] = {}
         shown: dict[str, str] = {}
+        inner_shown: dict[str, Any] = {}
         for written, value in settings.items():
             key = written.removeprefix("policy.")
             try:
@@ -142,14 +144,21 @@ class Policy(PolicyKeys):
                 changes[key] = read
                 continue
             before = changes[outer] if outer in changes else self.to_dict()[outer]
-            if isinstance(before, dict | None):
+            if outer == "slurm" and is_inside(inner):
+                try:
+                    changes[outer] = with_inner(before or {}, inner, read)
+                except ConfigError as error:
+                    raise ConfigError(f"{shown[key]}: {error}") from None
+                inner_shown[inner] = read
+            elif isinstance(before, dict | None):
                 changes[outer] = {**(before or {}), inner: read}
         folder = Path() if any(in_file(changes.get(key)) for key in FROM_FILES) else self._folder
         keys = completed({**self.to_dict(), **self._objects(), "name": None, **changes})
         problems = _problems(keys, folder, changed=changes)
         if problems:
             raise ConfigError(listed(_setting_error(problem, shown) for problem in problems))
-        policy = self._in_folder(folder, {"name": self._name_with(keys, changes), **_given(keys)})
+        name = self._name_with(keys, changes, inner_shown)
+        policy = self._in_folder(folder, {"name": name, **_given(keys)})
         policy._file = self._file
         return policy
 
@@ -232,14 +241,20 @@ class Policy(PolicyKeys):
             policy._folder = folder
         return policy
 
-    def _name_with(self, keys: Mapping[str, Any], changes: Mapping[str, Any]) -> str:
+    def _name_with(
+        self, keys: Mapping[str, Any], changes: Mapping[str, Any], inside: Mapping[str, Any]
+    ) -> str:
         """The name, and after it what was changed, as far as a name goes: ``easy (depth=2, and 3 more)``."""
         before = self.to_dict()
         new = [
             f"{key}={_spelt(keys[key])}" for key in changes if key not in UNSAID and keys[key] != before[key]
         ]
         inner, inner_before = changes.get("slurm") or {}, before["slurm"]
-        new += [f"{key}={_spelt(value)}" for key, value in inner.items() if value != inner_before.get(key)]
+        rooms = {key.partition(".")[0] for key in inside}
+        changed_keys = {key: value for key, value in inner.items() if key not in rooms} | dict(inside)
+        new += [
+            f"{k}={_spelt(value)}" for k, value in changed_keys.items() if value != inner_before.get(k, {})
+        ]
         for told in range(len(new), -1, -1):
             more = [f"and {len(new) - told} more"] if told < len(new) else []
             changed = ", ".join([*new[:told], *more])

@@ -12,11 +12,12 @@ from typing import Any, Self
 from scheduler_sim.config.keys import check_keys
 from scheduler_sim.config.problem import Problem, listed
 from scheduler_sim.config.yaml_file import read_yaml
-from scheduler_sim.errors import ConfigError
+from scheduler_sim.errors import ConfigError, InputError
 from scheduler_sim.study.checks import SEED, baseline_left, problems_of
 from scheduler_sim.study.inputs import Inputs
 from scheduler_sim.study.keys import MOST_RUNS, StudyKeys, spelt
 from scheduler_sim.study.run import Run
+from scheduler_sim.study.sites import with_own_workloads
 
 FACTORS = ("system", "workload", "policy")
 
@@ -54,6 +55,10 @@ class Grid:
 
     @classmethod
     def _checked(cls, keys: StudyKeys, folder: Path, name: str) -> tuple[Self | None, list[Problem]]:
+        try:
+            keys = with_own_workloads(keys, folder)
+        except InputError as error:
+            return None, [Problem(("systems",), str(error).replace("\n", "; "))]
         inputs = Inputs(folder)
         problems = [*inputs.open(keys), *problems_of(keys, inputs)]
         if problems:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from scheduler_sim.policy.policy import Policy
 from scheduler_sim.study.keys import StudyKeys
 from scheduler_sim.study.measuring import Trim
 from scheduler_sim.study.run import Run, digest, file_digest, nameless
+from scheduler_sim.study.sites import StudySite, site_at
 from scheduler_sim.system.read_system import read_system
 from scheduler_sim.system.system import System
 
@@ -31,6 +33,7 @@ class Inputs:
     ----------
     folder : that relative paths start from.
     systems : keys of each system.
+    sites : of those that are a slurm.conf or the folder of a site, what it says, by name.
     workloads : ``trace`` (path, sha256) or ``recipe`` (keys) with ``scenario``, by name.
     policies : by name.
     models : keys of the models, None without.
@@ -39,17 +42,21 @@ class Inputs:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.systems: dict[str, dict[str, Any]] = {}
+        self.sites: dict[str, StudySite] = {}
         self.workloads: dict[str, dict[str, Any]] = {}
         self.policies: dict[str, Policy] = {}
+        self._own_settings: dict[str, dict[str, Any]] = {}
         self.models: dict[str, Any] | None = None
         self._parts: dict[tuple[str, str, str], Any] = {}
 
     def open(self, keys: StudyKeys) -> Iterator[Problem]:
         """Open everything a study names; yield what is wrong."""
+        opened_systems: dict[str, tuple[dict[str, Any], StudySite | None]] = {}
+        opened_policies: dict[str, tuple[Policy, dict[str, Any]]] = {}
         rooms: list[tuple[str, Mapping[str, Any], Callable[[Any], Any], dict[str, Any]]] = [
-            ("systems", keys.systems, self._system, self.systems),
+            ("systems", keys.systems, self._system, opened_systems),
             ("workloads", keys.workloads, self._workload, self.workloads),
-            ("policies", keys.policies, self._policy, self.policies),
+            ("policies", keys.policies, self._policy, opened_policies),
         ]
         for section, given, read, opened in rooms:
             if not given:
@@ -59,6 +66,11 @@ class Inputs:
                     opened[name] = read(what)
                 except InputError as error:
                     yield Problem((section, name), str(error).replace("\n", "; "))
+        self.systems = {name: system for name, (system, _) in opened_systems.items()}
+        self.sites = {name: site for name, (_, site) in opened_systems.items() if site is not None}
+        self.policies = {name: policy for name, (policy, _) in opened_policies.items()}
+        self._own_settings = {name: settings for name, (_, settings) in opened_policies.items() if settings}
+        yield from self._set_policies()
         if keys.models is not None:
             try:
                 self.models = self._opened_models(keys.models).to_dict()
@@ -76,7 +88,7 @@ class Inputs:
     def with_systems(self, systems: Mapping[str, dict[str, Any]]) -> Inputs:
         """Return these inputs with other systems."""
         other = copy.copy(self)
-        other.systems, other._parts = dict(systems), {}
+        other.systems, other.sites, other._parts = dict(systems), {}, {}
         return other
 
     def is_random(self, workload: str) -> bool:
@@ -85,8 +97,15 @@ class Inputs:
 
     def run(self, labels: Mapping[str, str], settings: Mapping[str, Any], seed: int, keys: StudyKeys) -> Run:
         """Return the run of some levels. Raises ConfigError for a parameter that does not apply."""
-        system, system_digest = self._part("system", labels["system"], settings, self._varied_system)
-        policy, files, policy_digest = self._part("policy", labels["policy"], settings, self._varied_policy)
+        site = self.sites.get(labels["system"])
+        policy, files, policy_digest = self._part(
+            "policy", labels["policy"], settings, partial(self._varied_policy, site=site), of=labels["system"]
+        )
+        system, system_digest = self._part(
+            *("system", labels["system"], settings),
+            partial(self._varied_system, policy=policy),
+            of=policy.backfill if site is not None else "",
+        )
         workload, of_workload, jobs = self._part(
             "recipe", labels["workload"], settings, self._varied_workload
         )
@@ -117,25 +136,42 @@ class Inputs:
         )
 
     def _part(
-        self, section: str, name: str, settings: Mapping[str, Any], make: Callable[[str, dict[str, Any]], Any]
+        self,
+        section: str,
+        name: str,
+        settings: Mapping[str, Any],
+        make: Callable[[str, dict[str, Any]], Any],
+        of: str = "",
     ) -> Any:
-        """Return what ``make`` makes of a name and the settings of a section, made and hashed once."""
+        """Return what ``make`` makes of a name and the settings of a section, made and hashed once.
+
+        ``of`` tells apart what else it depends on.
+        """
         own = {key: value for key, value in settings.items() if key.startswith(f"{section}.")}
-        place = section, name, repr(own)
+        place = section, name, repr((own, of))
         if place not in self._parts:
             self._parts[place] = make(name, own)
         return self._parts[place]
 
-    def _varied_system(self, name: str, settings: dict[str, Any]) -> tuple[dict[str, Any], str]:
+    def _varied_system(
+        self, name: str, settings: dict[str, Any], policy: Policy
+    ) -> tuple[dict[str, Any], str]:
         system = System.from_dict(_varied(self.systems[name], settings, "system"))
+        if name in self.sites:
+            system = self.sites[name].with_outages(system, policy)
         keys = system.to_dict()
         if not system.gpu_types:
             return keys, digest(keys)
         types = [one.gpu_types for module in system.modules for one in module.sets]  # their order counts
         return keys, digest([keys, types])
 
-    def _varied_policy(self, name: str, settings: dict[str, Any]) -> tuple[Policy, dict[str, str], str]:
-        policy = self.policies[name].with_settings(settings) if settings else self.policies[name]
+    def _varied_policy(
+        self, name: str, settings: dict[str, Any], site: StudySite | None
+    ) -> tuple[Policy, dict[str, str], str]:
+        policy, all_settings = self.policies[name], {**self._own_settings.get(name, {}), **settings}
+        if site is not None:
+            policy = site.with_keys(policy, all_settings)
+        policy = policy.with_settings(all_settings) if all_settings else policy
         files = {role: file_digest(path) for role, path in policy.files if role != "policy"}
         return policy, files, digest(nameless(policy, files))
 
@@ -163,9 +199,23 @@ class Inputs:
             else Models.from_yaml(self._place(given))
         )
 
-    def _system(self, given: Any) -> dict[str, Any]:
-        system = System.from_dict(given) if isinstance(given, dict) else read_system(self._place(given))
-        return system.to_dict()
+    def _system(self, given: Any) -> tuple[dict[str, Any], StudySite | None]:
+        if isinstance(given, dict):
+            return System.from_dict(given).to_dict(), None
+        place = self._place(given)
+        site = site_at(place)
+        return (read_system(place) if site is None else site.system).to_dict(), site
+
+    def _set_policies(self) -> Iterator[Problem]:
+        """Give the policies their settings where no site has keys of its own for them; else each run does."""
+        if self.sites:
+            return
+        for name, settings in self._own_settings.items():
+            try:
+                self.policies[name] = self.policies[name].with_settings(settings)
+            except InputError as error:
+                yield Problem(("policies", name), str(error).replace("\n", "; "))
+        self._own_settings = {}
 
     def _workload(self, given: Any) -> dict[str, Any]:
         keys = given if isinstance(given, dict) else {_kind(given): given}
@@ -184,7 +234,8 @@ class Inputs:
             Recipe.of(**{**recipe.to_dict(), "scenario": scenario})
         return {"recipe": recipe.to_dict(), **({"scenario": scenario} if scenario else {})}
 
-    def _policy(self, given: Any) -> Policy:
+    def _policy(self, given: Any) -> tuple[Policy, dict[str, Any]]:
+        """Return a policy and the settings that change it."""
         if isinstance(given, dict):
             base = {key: value for key, value in given.items() if key != "set"}
             start = base.pop("policy", None)
@@ -194,8 +245,8 @@ class Inputs:
             settings = given.get("set", {})
             if not isinstance(settings, dict):
                 raise ConfigError(f"set: {found(settings)}; allowed: a mapping of keys to values")
-            return policy.with_settings(settings) if settings else policy
-        return Policy.resolve(self._policy_source(given), self.folder)
+            return policy, settings
+        return Policy.resolve(self._policy_source(given), self.folder), {}
 
     def _policy_source(self, given: Any) -> str | Path:
         is_file = str(given).lower().endswith(RECIPE_SUFFIXES)

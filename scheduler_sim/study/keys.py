@@ -60,7 +60,7 @@ SUFFIXES = (
 
 def stem(path: str) -> str:
     """Return the name of a file without folder and suffixes; of a plain name, itself."""
-    name = path.replace("\\", "/").rpartition("/")[2]
+    name = path.replace("\\", "/").rstrip("/").rpartition("/")[2]
     for suffix in SUFFIXES:
         name = name.removesuffix(suffix)
     return name or path
@@ -214,13 +214,18 @@ class StudyKeys(Keys):
 
     name: Title = Field(default="", description="name of the study in reports; by default the file's name")
     description: Text = Field(default="", description="text for the reader")
-    systems: NamedInputs = Field(description="systems by name: system files, or keys of a system")
+    systems: NamedInputs = Field(
+        description="systems by name: system files, a slurm.conf, folders of sites, or keys of a system"
+    )
     workloads: NamedInputs = Field(
+        default={},
         description="workloads by name: traces and recipes; a mapping may give a trace or a recipe,"
-        " and a scenario"
+        " and a scenario. Folders of sites have their own, if this is left out",
     )
     policies: NamedInputs = Field(
-        description="policies by name: names of policies, policy files, or keys of a policy"
+        default={},
+        description="policies by name: names of policies, policy files, or keys of a policy; for folders"
+        " of sites slurm, if this is left out",
     )
     models: Any = Field(
         default=None,
@@ -228,7 +233,8 @@ class StudyKeys(Keys):
     )
     parameters: Levels = Field(
         default={},
-        description="keys to vary: policy.depth, system.modules.CM.nodes,"
+        description="keys to vary: policy.depth, policy.slurm.qos.normal.MaxTRESPerUser,"
+        " system.modules.CM.nodes,"
         " recipe.model.arrivals.offered_load, models.applications.below_one",
     )
     seeds: Seeds = Field(

@@ -294,6 +294,69 @@ def test_sites_as_their_operators_would_bring_them(cli, name, jobs):
     assert jobs in ended.out
 
 
+def test_a_setting_reaches_a_limit_of_a_qos_that_the_folder_has(cli, whole):
+    """Job 2 needs 4 nodes; ann's jobs of normal may have one: hers of two nodes waits for ever."""
+    ended = cli(
+        "run", whole, "--set", "policy.slurm.qos.normal.MaxTRESPerUser=node=1", "--out", whole / "out"
+    )
+    assert ended.code == 0, ended.err
+    result = Result.load(whole / "out")
+    assert result.components["limit_reason"].tolist()[0] == "QOSMaxNodePerUserLimit"
+    assert "qos.normal.MaxTRESPerUser=node=1" in result.manifest["policy"]["name"]
+    assert result.manifest["policy"]["slurm"]["qos"]["fast"]["GrpJobs"] == 4  # what the folder has stays
+
+
+@pytest.mark.parametrize(
+    ("setting", "kept"),
+    [
+        ("qos.fast.GrpJobs=-1", {"qos": {"fast": {"GrpJobs": None}}}),
+        ("qos.fast.maxtrespu=node=3", {"qos": {"fast": {"MaxTRESPerUser": {"node": 3}}}}),
+        ("qos.normal.priority=7", {"qos": {"normal": {"priority": 7}}}),
+        ("accounts.phys.GrpTRES=node=3", {"accounts": {"phys": {"limits": {"GrpTRES": {"node": 3}}}}}),
+        ("accounts.phys.shares=9", {"accounts": {"phys": {"shares": 9}}}),
+        (
+            "accounts.phys.users.ann.limits.MaxJobs=1",
+            {"accounts": {"phys": {"users": {"ann": {"limits": {"MaxJobs": 1}}}}}},
+        ),
+    ],
+)
+def test_settings_inside_qos_and_accounts(whole, setting, kept):
+    key, _, value = setting.partition("=")
+    settings = {f"policy.slurm.{key}": value}
+    policy = with_site(Policy.named("slurm"), read_folder(str(whole)).site, settings).with_settings(settings)
+    found, said = policy.slurm, kept
+    while isinstance(said, dict):
+        (name,) = said
+        found, said = (found[name] if isinstance(found, dict) else getattr(found, name)), said[name]
+    assert found == said
+
+
+@pytest.mark.parametrize(
+    ("setting", "told"),
+    [
+        ("qos.nromal.MaxJobsPerUser=1", "found the QOS 'nromal', of which the policy has none; allowed:"),
+        ("qos.nromal.MaxJobsPerUser=1", "did you mean 'normal'?"),
+        ("qos.normal.MaxJobsPerUsr=1", "did you mean 'MaxJobsPerUser'?"),
+        ("accounts.phy.GrpJobs=1", "did you mean 'phys'?"),
+        ("accounts.phys.users.anne.GrpJobs=1", "did you mean 'ann'?"),
+        ("accounts.phys.GrpJbos=1", "found 'GrpJbos', no key of an account"),
+        ("qos.normal=1", "found the QOS 'normal' without a key"),
+        ("qos.normal.MaxTRESPerUser=cpux=1", "found 'cpux=1'; allowed: amounts of cpu"),
+    ],
+)
+def test_a_setting_that_matches_nothing_is_an_error(cli, whole, setting, told):
+    ended = cli("run", whole, "--set", f"policy.slurm.{setting}")
+    assert ended.code == 2
+    assert f"--set policy.slurm.{setting}: " in ended.err
+    assert told in ended.err
+
+
+def test_without_any_qos_a_setting_says_where_they_come_from(cli, site):
+    ended = cli("run", site, "--set", "policy.slurm.qos.normal.MaxJobsPerUser=1")
+    assert ended.code == 2
+    assert "the policy has none; they stand in a site's folder" in ended.err
+
+
 PREEMPTION = "PreemptType=preempt/partition_prio\nPreemptMode=REQUEUE\n"
 SUSPEND = {"policy.slurm.PreemptMode": "SUSPEND,GANG"}
 
