@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from analysis.common.markdown import listed
-from analysis.common.numbers import change, in_percent, mean, with_interval
+from analysis.common.numbers import change, difference, in_percent, in_units, mean, with_interval
 from analysis.gpu_sharing.cases import BACKFILLS, BASE, BEST, IN_ORDER, LOADS, MAIN_BACKFILL, MAIN_LOAD
 from analysis.gpu_sharing.conduct import Conducted
 
@@ -53,16 +53,17 @@ def _several(conducted: Conducted) -> str | None:
 
 
 def _shortest(conducted: Conducted) -> str | None:
-    """Which packings are best for them."""
-    case = (MAIN_BACKFILL, MAIN_LOAD)
-    best = shorter_than_all(conducted, SEVERAL, case)
-    if len(best) == len(IN_ORDER):
+    """Which packings are best for them: not the same everywhere."""
+    best = {case: shorter_than_all(conducted, SEVERAL, case) for case in CASES}
+    if all(len(one) == len(IN_ORDER) for one in best.values()):
         return None
-    names = listed([f"`{name}`" for name in best])
-    many = "packing is" if len(best) == 1 else "packings are"
+    cells = []
+    for (backfill, load), (first, *others) in best.items():
+        beside = f" (not told apart from {listed([f'`{name}`' for name in others])})" if others else ""
+        cells.append(f"{backfill}, load {load}: `{first}`{beside}")
     return (
-        f"**The best {many} {names}** for them ({MAIN_BACKFILL}, load {MAIN_LOAD}): what the others take"
-        " longer is more than chance."
+        f"**Packings that look at fragments or fill GPUs are the best for them, and much alike.** The least"
+        f" mean wait, one comparison at a time: {'; '.join(cells)}."
     )
 
 
@@ -81,15 +82,29 @@ def _default(conducted: Conducted) -> str | None:
 
 
 def _parts(conducted: Conducted) -> str | None:
-    """What large pods get, small ones do not: at full load they wait for it, if not for long."""
+    """What large pods get, small ones do not: at full load many wait for it; below, nobody."""
     runs = conducted.under(MAIN_BACKFILL, MAIN_LOAD)
     found = {p: mean(runs[runs["packing"] == p], PART) for p in (BASE, BEST)}
     if not found[BEST].low > found[BASE].high:
         return None
-    waits = {packing: f"{one.value:.2f} min" for packing, one in found.items()}
+    told = {
+        measure: [f"{mean(runs[runs['packing'] == p], measure).value:.{digits}f}" for p in (BASE, BEST)]
+        for measure, digits in (("waited", 1), ("p99_wait_min", 1), (PART, 2), (ALL, 2))
+    }
+    of_all = difference(runs, ALL, BEST, BASE, "packing")
+    below = conducted.under(MAIN_BACKFILL, LOADS[0])
+    there = {
+        measure: [f"{mean(below[below['packing'] == p], measure).value:.2f}" for p in (BASE, BEST)]
+        for measure in (ALL, "waited")
+    }
     return (
-        f"**Small pods pay for it, but little.** With a part of a GPU they wait {waits[BEST]} on average"
-        f" under `{BEST}`, {waits[BASE]} under `{BASE}` ({MAIN_BACKFILL}, load {MAIN_LOAD})."
+        f"**At full load small pods pay for it, in numbers more than in minutes; at load {LOADS[0]} nobody"
+        f" does.** From `{BASE}` to `{BEST}` ({MAIN_BACKFILL}, load {MAIN_LOAD}) pods that wait a minute or"
+        f" more go from {told['waited'][0]} to {told['waited'][1]} %, the 99th percentile of waits from"
+        f" {told['p99_wait_min'][0]} to {told['p99_wait_min'][1]} min, the mean of those with a part of a GPU"
+        f" from {told[PART][0]} to {told[PART][1]} min and that of all pods from {told[ALL][0]} to"
+        f" {told[ALL][1]} min ({in_units(of_all, ' min')}). At load {LOADS[0]} it is {there[ALL][0]} and"
+        f" {there[ALL][1]} min for all pods, and {there['waited'][0]} and {there['waited'][1]} % wait."
     )
 
 

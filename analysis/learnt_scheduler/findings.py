@@ -36,7 +36,12 @@ def _elsewhere(conducted: Conducted) -> str | None:
         return None
     better = [agent for agent in AGENTS if GENERATED in _on(conducted, agent, SJF, -1)]
     here = f", though {listed(better)} did on {GENERATED} as those of the training" if better else ""
-    return f"**On recorded traces nothing that was learnt beat {SJF}**{here}. It is hard to beat there."
+    return (
+        f"**What was learnt on generated traces did not beat {SJF} on recorded ones**{here}. This is a"
+        " test of transfer, with one training of some minutes: it says nothing of schedulers that learn from the"
+        " trace itself. They were trained for the mean logarithm of the bounded slowdown, and are compared by"
+        " its mean."
+    )
 
 
 def _agent(conducted: Conducted, agent: str) -> str:

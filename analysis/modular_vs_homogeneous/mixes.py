@@ -69,11 +69,11 @@ class Mixes:
         fixed = fixed[(fixed[STRATEGY] == "preferred") & (fixed["nodes_CM"] > 0) & (fixed["nodes_ESB"] > 0)]
         best = fixed.loc[fixed[METRIC].idxmin()]
         return (
-            f"**What to buy for 165 units**: {'; '.join(parts)}. Even with static preferred modules a"
-            " modular system"
+            f"**What to buy for 165 units, by mean wait alone**: {'; '.join(parts)}. Even with static"
+            " preferred modules a modular system"
             f" can be good: {best['system']} then waits {number(best[METRIC] / HOUR)} h. It was"
             " D2.3's split of the"
-            " money that does not suit its own jobs, four fifths of whose work prefers CM."
+            " money that does not suit its own jobs: as they run there, four fifths of the work prefers CM."
         )
 
     def _surety(self, reading: str, left: int) -> str:

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.prediction.cases import TRACES
-from scheduler_sim.metrics.intervals import Interval, ratio_interval
+from scheduler_sim.metrics.intervals import Interval, ratio_interval, t_half_width
 from scheduler_sim.units import HOUR
 
 PREDICTORS = {
@@ -59,6 +59,24 @@ def median_error(runs: pd.DataFrame, predictor: str) -> float:
     """Median distance from the true start (h), of the same jobs."""
     known = runs[runs["last_wait"] >= 0]
     return float((known[predictor] - known["start"]).abs().median()) / HOUR
+
+
+def nearer(runs: pd.DataFrame, other: str) -> Interval:
+    """By how much the median is nearer to the start than another predictor (h), of the same jobs."""
+    known = runs[runs["last_wait"] >= 0]
+    off = [(known[predictor] - known["start"]).abs().to_numpy() / HOUR for predictor in (other, "start_50")]
+    piece = np.unique(blocks(known), return_inverse=True)[1]
+    count = np.bincount(piece).astype(float)
+    of_piece = np.bincount(piece, weights=off[0] - off[1])
+    mean = float(of_piece.sum() / count.sum())
+    off_mean = len(count) * (of_piece - mean * count) / count.sum()  # a ratio of sums, linearised
+    half = t_half_width(off_mean)
+    return Interval(mean, mean - half, mean + half)
+
+
+def started_by(runs: pd.DataFrame) -> Interval:
+    """Share of predictions whose job has started by the late end of the band (%)."""
+    return _share(runs, (runs["start"] <= runs["start_90"]).to_numpy())
 
 
 def width(runs: pd.DataFrame) -> Interval:

@@ -120,9 +120,9 @@ def _maintenance(conducted: Conducted) -> str | None:
     return (
         f"**Maintenance costs more than its window.** {WINDOW_H} hours of all nodes are"
         f" {WINDOW_H * NODES:,} node-hours. Where it is known for days, {with_interval(idle)} more stand idle"
-        f" in the day before, as no job may reach into it. Over the week jobs wait {longer(every)} on"
-        f" average, those with limits beyond 8 h {longer(long)}, those of all but the ten heaviest users"
-        f" {longer(light)}."
+        f" in the day before, as no job may reach into it. Over the five days that are counted"
+        f" jobs wait {longer(every)} on average, those with limits beyond 8 h {longer(long)}, those of all"
+        f" but the ten heaviest users {longer(light)}."
     )
 
 

@@ -37,7 +37,7 @@ from scheduler_sim.cli import (
     study,
 )
 from scheduler_sim.cli.terminal import note
-from scheduler_sim.errors import SchedulerSimError
+from scheduler_sim.errors import SchedulerSimError, missing_package
 from scheduler_sim.output.failure import cannot_write
 from scheduler_sim.remarks import heard
 
@@ -53,15 +53,6 @@ NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 """What it says of a full disk."""
 
 TOO_LARGE = "is too large for the memory of this machine; nothing was written"
-
-EXTRAS = {
-    "scipy": "statistics",
-    "matplotlib": "report",
-    "bokeh": "report",
-    "distributed": "dask",
-    "gymnasium": "rl",
-}
-"""Packages that come with an extra, and which."""
 
 COMMANDS = (
     run,
@@ -123,18 +114,11 @@ def main(argv: Sequence[str] | None = None) -> int:
             _print_no_more()
         return _ended(error, _told(error), BAD_INPUT if error.errno in NO_NAME else FAILURE)
     except Exception as error:
-        if isinstance(error, ModuleNotFoundError) and (missing := _missing(error)):
+        if isinstance(error, ModuleNotFoundError) and (missing := missing_package(error)):
             return _ended(error, missing, BAD_INPUT)
         told = f"internal error, please report it: {type(error).__name__}: {error}"
         return _ended(error, f"{told} (set {DEBUG}=1 for the traceback)", FAILURE)
     return 0
-
-
-def _missing(error: ModuleNotFoundError) -> str:
-    """Say which extra brings a package that is not installed; nothing of one that no extra brings."""
-    package = (error.name or "").partition(".")[0]
-    extra = EXTRAS.get(package)
-    return f"{package} is not installed; allowed: pip install 'scheduler-sim[{extra}]'" if extra else ""
 
 
 def _print_no_more() -> None:

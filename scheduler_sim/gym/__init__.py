@@ -11,7 +11,7 @@ try:
     from gymnasium.envs.registration import register, registry
 except ModuleNotFoundError as error:
     raise SchedulerSimError(
-        "scheduler_sim.gym needs Gymnasium, which is not installed: pip install 'scheduler-sim[rl]'"
+        "scheduler_sim.gym needs Gymnasium, which is not installed: pip install 'scheduler-sim[gym]'"
     ) from error
 
 ENVIRONMENTS = {

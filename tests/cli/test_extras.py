@@ -83,6 +83,19 @@ def test_a_fit_with_a_picture_names_what_that_needs(folder):
     assert not (folder / "p.yaml").exists()
 
 
+@pytest.mark.parametrize("name", ["generate", "Recipe", "Study"])
+def test_a_name_of_the_library_that_needs_an_extra_names_it(name, tmp_path):
+    script = f"import sys\nsys.modules['scipy'] = None\nfrom scheduler_sim import Workload, {name}\n"
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=tmp_path, env=os.environ | {"PYTHONPATH": str(ROOT)},
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.stderr.strip().splitlines()[-1] == (
+        f"ImportError: scheduler_sim.{name}: scipy is not installed; allowed:"
+        " pip install 'scheduler-sim[statistics]'"
+    )
+
+
 @pytest.mark.parametrize(
     ("arguments", "package", "extra"),
     [

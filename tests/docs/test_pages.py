@@ -23,7 +23,7 @@ def name(page: Path) -> str:
 def test_examples_run_and_print_what_the_page_says(page, tmp_path):
     found = examples(page)
     if any("import gymnasium" in example.code for example in found):
-        pytest.importorskip("gymnasium", reason="needs Gymnasium: pip install 'scheduler-sim[rl]'")
+        pytest.importorskip("gymnasium", reason="needs Gymnasium: pip install 'scheduler-sim[gym]'")
     printed = run_examples(found, tmp_path)
     assert len(printed) == len(found)
     for example, text in zip(found, printed, strict=True):

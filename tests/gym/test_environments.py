@@ -15,7 +15,7 @@ from tests.conftest import examples
 from tests.schedulers.test_classic import facts
 from tests.scheduling.cases import Case, simple_cases
 
-gymnasium = pytest.importorskip("gymnasium", reason="needs Gymnasium: pip install 'scheduler-sim[rl]'")
+gymnasium = pytest.importorskip("gymnasium", reason="needs Gymnasium: pip install 'scheduler-sim[gym]'")
 
 from gymnasium.utils.env_checker import check_env  # noqa: E402
 

@@ -8,7 +8,7 @@ import pytest
 
 from tests.conftest import ROOT
 
-gymnasium = pytest.importorskip("gymnasium", reason="needs Gymnasium: pip install 'scheduler-sim[rl]'")
+gymnasium = pytest.importorskip("gymnasium", reason="needs Gymnasium: pip install 'scheduler-sim[gym]'")
 
 from scheduler_sim.gym import ENVIRONMENTS  # noqa: E402
 from scheduler_sim.gym.observation import HORIZONS, QUEUE, TIME, scaled  # noqa: E402
