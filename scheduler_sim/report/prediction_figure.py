@@ -19,6 +19,10 @@ if TYPE_CHECKING:
 MOST_ROWS = 60
 """Jobs with a bar of their own: the first that were submitted."""
 
+TASK = r"^(\d+)_\d+$"
+"""A task of an array, as squeue prints it."""
+
+ASKED = ("user", "nodes", "time_limit")
 HOUR, TICKS = 3600, 9
 
 
@@ -27,6 +31,8 @@ def starts_figure(
 ) -> Figure:
     """Draw the bands of waiting jobs, and below them those of a job that is not submitted yet.
 
+    The waiting tasks of an array that ask for the same are one row.
+
     Parameters
     ----------
     waiting, asked : ``job``, ``user``, ``nodes``, ``time_limit``, ``by_limits``, ``start_10``, ``start_50``
@@ -34,7 +40,8 @@ def starts_figure(
     at, horizon : s; starts beyond the horizon end at its edge
     origin : second 0 in Unix time, None where nobody knows
     """
-    shown = pd.concat([waiting.iloc[:MOST_ROWS], *asked], ignore_index=True)
+    rows = by_array(waiting)
+    shown = pd.concat([rows.iloc[:MOST_ROWS], *asked], ignore_index=True)
     with look():
         figure = blank(10, 1.6 + 0.24 * max(len(shown), 2))
         panel = figure.subplots()
@@ -45,10 +52,35 @@ def starts_figure(
         panel.set_yticks(range(len(shown)), [_called(row) for row in shown.to_dict("records")])
         panel.grid(visible=False, axis="y")
         _times(panel, at, _last(shown, at, horizon), origin)
-        left = len(waiting) - MOST_ROWS
+        left = len(rows) - MOST_ROWS
         more = f"; {count(left, 'more job')} not shown" if left > 0 else ""
+        more += "; arrays from first to last task" if len(rows) < len(waiting) else ""
         panel.set_title(f"Start: 10 to 90 % of the draws, | half of them, × if all run to their limits{more}")
         return figure
+
+
+def by_array(waiting: pd.DataFrame) -> pd.DataFrame:
+    """Return waiting jobs with a row for each array: its tasks (``30_1``) that ask for the same are one.
+
+    Its band is from the first task's early end to the last one's late end, its half the median of theirs.
+    """
+    array = waiting["job"].astype(str).str.extract(TASK)[0]
+    own = array.fillna("job " + waiting["job"].astype(str))
+    keys = [own, *(waiting[name].astype(object) for name in ASKED)]
+    number = pd.Series(pd.MultiIndex.from_arrays(keys).factorize()[0], index=waiting.index)
+    grouped = waiting.groupby(number, sort=False)
+    rows = grouped.first()
+    rows["start_10"], rows["start_90"] = grouped["start_10"].min(), grouped["start_90"].max()
+    rows["start_50"] = grouped["start_50"].median().astype(np.int64)
+    rows["by_limits"] = grouped["by_limits"].max()
+    tasks = grouped.size()
+    several = tasks > 1
+    rows.loc[several, "job"] = [
+        f"{array[group[0]]}_[{count(int(tasks[at]), 'task')}]"
+        for at, group in grouped.groups.items()
+        if several[at]
+    ]
+    return rows
 
 
 def _bands(panel: Axes, rows: pd.DataFrame, places: np.ndarray, horizon: int, colour: str) -> None:

@@ -180,13 +180,26 @@ def reserved_in_words(result: Result, first: int, last: int) -> list[str]:
 def stories(result: Result) -> dict[str, str]:
     """Return whole explanations by row: of the longest waits, and of some components that never started.
 
-    Of several components with one id only the first has an explanation.
+    Of several components with one id only the first has an explanation; of an array the task that waited
+    longest, so that one array does not fill the page.
     """
     table = result.components
     ids, start = ints(table, "component_id"), ints(table, "start_time")
     first = ~table["component_id"].duplicated().to_numpy()
     wait = np.where(first & (start != NEVER), start - ints(table, "submit_time"), 0)
-    longest = np.argsort(-wait, kind="stable")[:MOST_STORIES]
-    never = np.flatnonzero(first & (start == NEVER))[:MOST_NEVER]
+    order = _one_of_each_array(result, np.argsort(-wait, kind="stable"))
+    longest = order[wait[order] > 0][:MOST_STORIES]
+    never = _one_of_each_array(result, np.flatnonzero(first & (start == NEVER)))[:MOST_NEVER]
     rows = sorted({*longest[wait[longest] > 0].tolist(), *never.tolist()})
     return {str(row): text_of(explain(result, int(ids[row]))) for row in rows}
+
+
+def _one_of_each_array(result: Result, rows: Ints) -> Ints:
+    """Return rows without all but the first of the tasks of an array."""
+    if "array_job_id" not in result.components:
+        return rows
+    array = ints(result.components, "array_job_id")[rows]
+    alone = np.where(array >= 0, array, -1 - np.arange(len(rows)))  # a job of no array is its own
+    _, first = np.unique(alone, return_index=True)
+    kept: Ints = rows[np.sort(first)]
+    return kept
