@@ -25,7 +25,7 @@ from scheduler_sim.report.pending_words import never_starts
 from scheduler_sim.report.replay import MULTIFACTOR, TIERS, TOP, Replay, Rules
 from scheduler_sim.report.reserved_reasons import REFUSED, reserved_seconds
 from scheduler_sim.report.shared_wait import amount_in_words, in_service, shared_wait, told_apart, unsure
-from scheduler_sim.report.wording import REJECTED, listing, plain
+from scheduler_sim.report.wording import REJECTED, plain
 from scheduler_sim.result.node_use import capacities
 from scheduler_sim.result.schedule import Schedule
 
