@@ -74,6 +74,19 @@ class ConfigError(InputError):
         super().__init__("\n".join(self.problems))
 
 
+class BesideJobs(ConfigError):
+    """A setting that does not go with some components of a trace, all of which ask for the same.
+
+    Attributes
+    ----------
+    asked : what these ask for, by its code in ``workload.fields.SKIP_REASONS``
+    """
+
+    def __init__(self, problem: str, asked: int) -> None:
+        super().__init__(problem)
+        self.asked = asked
+
+
 class InvariantError(SchedulerSimError):
     """A result that breaks a law every schedule must keep."""
 

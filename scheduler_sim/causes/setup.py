@@ -34,6 +34,7 @@ class Setup:
     models: dict[str, Any] | None
     seed: int
     honour_status: bool
+    on_error: str = "stop"
 
     @classmethod
     def of(cls, result: Result, workload: Workload) -> Setup:
@@ -49,13 +50,15 @@ class Setup:
                 f"the run ordered its queue by {own[0]}, a function of your own, which is not in"
                 " its manifest; allowed: results of runs with an order by name"
             )
+        reading = manifest.get("workload") or {}
         return cls(
             System.from_dict(manifest["system"]),
             workload,
             Policy.resolve(policy),
             manifest.get("models"),
             int(manifest["seed"]),
-            bool((manifest.get("workload") or {}).get("honour_status")),
+            bool(reading.get("honour_status")),
+            str(reading.get("on_error") or "stop"),
         )
 
     def run(self, progress: Progress | None = None) -> Result:
@@ -67,6 +70,7 @@ class Setup:
             models=self.models,
             seed=self.seed,
             honour_status=self.honour_status,
+            on_error=self.on_error,
             progress=progress,
         ).run()
 

@@ -46,7 +46,8 @@ def add_reading(parser: argparse.ArgumentParser, trace: str) -> None:
         "--on-error",
         metavar="WHAT",
         default="stop",
-        help="stop (default) at the first line or row that cannot be read, or skip and count such lines",
+        help="stop (default) at lines or rows that cannot be read, and in run at jobs that cannot be simulated,"
+        " or skip and count them",
     )
 
 

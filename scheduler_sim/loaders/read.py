@@ -13,6 +13,7 @@ from scheduler_sim.errors import TraceError
 from scheduler_sim.loaders.contents import Told, told_by
 from scheduler_sim.loaders.formats import FORMATS, table_kind
 from scheduler_sim.workload.left_out import LeftOut
+from scheduler_sim.workload.refused import with_way_out
 from scheduler_sim.workload.table import Workload
 from scheduler_sim.workload.trace_io import NATIVE, read_native
 from scheduler_sim.workload.trace_warnings import doubts_of
@@ -51,14 +52,13 @@ def read_trace(
         for anything that cannot be read, dependencies included, with the file, line, field, value and what is
         allowed. ConfigError for a map that is wrong.
     """
-    if on_error not in ON_ERROR:
-        raise TraceError("on_error", found=on_error, allowed=" or ".join(ON_ERROR))
+    checked_on_error(on_error)
     told = Told(format.lower()) if format is not None else None if columns is not None else told_by(path)
     try:
         workload = _read(path, None if told is None else told.kind, columns, on_error)
         if on_error == "skip":
-            workload = _followed(workload)
-        workload.check_dependencies()
+            workload = without_lost_dependencies(workload)
+        _refuse_lost_dependencies(workload)
         workload.source = replace(workload.source, notes=(*workload.source.notes, *doubts_of(workload)))
         pa.default_memory_pool().release_unused()  # what Arrow took to read it
         if told is not None and told.note:
@@ -98,7 +98,24 @@ def _read_ours(path: str | Path, kind: str, on_error: str) -> Workload | None:
         return None
 
 
-def _followed(workload: Workload) -> Workload:
+def checked_on_error(on_error: str) -> str:
+    """Return what becomes of rows that cannot be read. Raises TraceError for an unknown word."""
+    if on_error not in ON_ERROR:
+        raise TraceError("on_error", found=on_error, allowed=" or ".join(ON_ERROR))
+    return on_error
+
+
+def _refuse_lost_dependencies(workload: Workload) -> None:
+    """Raise TraceError, with the way out, for dependencies that lead nowhere."""
+    try:
+        workload.check_dependencies()
+    except TraceError as error:
+        if error.rows is None:
+            raise
+        raise with_way_out(workload, error, "takes such jobs as without dependencies") from None
+
+
+def without_lost_dependencies(workload: Workload) -> Workload:
     """Return a workload without the dependencies of rows of which some lead nowhere; a note counts them."""
     left = LeftOut(skips=True)
     while True:
@@ -113,6 +130,8 @@ def _followed(workload: Workload) -> Workload:
                 texts[error.rows] = ""
             workload = workload.replace(**silent)
         else:
+            if not left.total:
+                return workload
             notes = left.notes("component", "taken as without dependencies")
             workload.source = replace(workload.source, notes=(*workload.source.notes, *notes))
             return workload

@@ -21,13 +21,14 @@ from scheduler_sim.errors import InputError
 from scheduler_sim.placement.alternatives import AS_ASKED, Alternative, alternatives, is_unsuited
 from scheduler_sim.placement.node_demand import NodeDemands
 from scheduler_sim.placement.node_requests import NodeRequests
-from scheduler_sim.placement.parse_once import error_at, parse_once
+from scheduler_sim.placement.parse_once import parse_once
 from scheduler_sim.placement.repeating import as_slice, first_of, repeated
 from scheduler_sim.placement.shared import demands
 from scheduler_sim.placement.slurm_requests import SlurmRequests
 from scheduler_sim.system.node_resources import THOUSANDTHS
 from scheduler_sim.system.system import Partition, System
 from scheduler_sim.workload.carried import CARRIED
+from scheduler_sim.workload.refused import refused
 from scheduler_sim.workload.table import Workload
 
 if TYPE_CHECKING:
@@ -177,8 +178,8 @@ class CandidatePlacements:
             try:
                 lists.append(alternatives(self.system, self.models, asked[text], type_number, nodes, problem))
             except InputError as error:
-                row = int(self.rows[np.flatnonzero(which == number)[0]])
-                raise error_at(self.workload, row, "partition", str(error)) from None
+                those = self.rows[which.reshape(-1) == number]
+                raise refused(self.workload, those, "partition", str(error)) from None
         return lists, which.reshape(-1).astype(np.int64)
 
     def _partitions_for(self, text: str) -> tuple[Partition, ...]:
@@ -201,7 +202,7 @@ class CandidatePlacements:
         try:
             types[without] = models.drawn_types(self._column("component_id", self.rows)[without], self.seed)
         except InputError as error:
-            raise error_at(self.workload, int(self.rows[without[0]]), "app", str(error)) from None
+            raise refused(self.workload, self.rows[without], "app", str(error)) from None
         return types
 
     def _scaled_requests(self, types: Ints) -> tuple[list[tuple[int, float | None]], Ints]:

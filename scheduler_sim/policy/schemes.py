@@ -128,4 +128,5 @@ def unable(scheme: Scheme, needs: Collection[str]) -> str:
             return f"policy.backfill: found {scheme.name!r} {NEEDS[need]}; allowed here: {handling(need)}"
     both = [one.name for one in SCHEMES if any(one_pass.handles.issuperset(needs) for one_pass in one.passes)]
     found = ", and ".join(NEEDS[need] for need in needs)
-    return f"policy.backfill: found {scheme.name!r} {found}; allowed here: {', '.join(both) or 'no scheme'}"
+    allowed = ", ".join(both) or "one without the other"
+    return f"policy.backfill: found {scheme.name!r} {found}; allowed here: {allowed}"

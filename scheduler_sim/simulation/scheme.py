@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
@@ -11,10 +11,11 @@ from scheduler_sim.arrays import Floats
 from scheduler_sim.engine.core import loop, orders, state
 from scheduler_sim.engine.core.scheme import Scheme as Pass
 from scheduler_sim.engine.engine import FullCore, has
-from scheduler_sim.errors import ConfigError
+from scheduler_sim.errors import BesideJobs, ConfigError
 from scheduler_sim.policy import order
 from scheduler_sim.policy.policy import Policy
 from scheduler_sim.policy.schemes import AHEAD, PLACEMENTS, RESERVED, SHARED, SWITCHING, UNITS, unable
+from scheduler_sim.workload.fields import SEVERAL, TOGETHER
 
 STRATEGIES = {
     "preferred": state.PREFERRED,
@@ -144,16 +145,41 @@ def expansion(policy: Policy) -> dict[str, Any]:
 def _pass(policy: Policy, asked: Mapping[str, bool]) -> str:
     """Name the first pass of its scheme that is for such a policy, and handles what the run needs."""
     needs = [need for need, is_asked in asked.items() if is_asked]
+    if (name := _first(policy, needs)) is not None:
+        return name
+    problem = _problem(policy, needs)
+    for those, what in ASKED_BY_JOBS.items():
+        if those.intersection(needs) and _first(policy, [one for one in needs if one not in those]):
+            raise BesideJobs(problem, what)
+    raise ConfigError(problem)
+
+
+ASKED_BY_JOBS = {
+    frozenset({UNITS}): TOGETHER,
+    frozenset({PLACEMENTS}): SEVERAL,
+    frozenset({UNITS, PLACEMENTS}): TOGETHER,
+}
+"""What a run needs for the sake of some components, and what these ask for."""
+
+
+def _first(policy: Policy, needs: Collection[str]) -> str | None:
+    """The name of the first pass; None if there is none."""
+    for one in policy.scheme.passes:
+        as_defined = all(getattr(policy, key) == value for key, value in one.only.items())
+        if as_defined and one.handles.issuperset(needs):
+            return one.name
+    return None
+
+
+def _problem(policy: Policy, needs: Collection[str]) -> str:
+    """Why there is no pass."""
     able = [one for one in policy.scheme.passes if one.handles.issuperset(needs)]
     if not able:
-        raise ConfigError(unable(policy.scheme, needs))
-    for one in able:
-        other = [key for key, value in one.only.items() if getattr(policy, key) != value]
-        if not other:
-            return one.name
-    key = other[0]
+        return unable(policy.scheme, needs)
+    one = able[-1]
+    key = next(key for key, value in one.only.items() if getattr(policy, key) != value)
     told = {"reservation_depth": "depth"}.get(key, key)
-    raise ConfigError(
+    return (
         f"policy.{told}: found {getattr(policy, key)!r}; this dialect of {policy.backfill} is defined for"
         " components with one placement and no shared resources, on nodes that stay on and are not shared;"
         f" allowed here: {one.only[key]!r}"

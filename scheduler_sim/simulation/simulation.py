@@ -18,8 +18,8 @@ from scheduler_sim.engine.core import loop as drive
 from scheduler_sim.engine.core import state as slot
 from scheduler_sim.engine.core.jit import is_compiled
 from scheduler_sim.engine.engine import has
-from scheduler_sim.errors import ConfigError, InputError
-from scheduler_sim.loaders.read import read_trace
+from scheduler_sim.errors import BesideJobs, ConfigError, InputError
+from scheduler_sim.loaders.read import checked_on_error, read_trace, without_lost_dependencies
 from scheduler_sim.placement.parts import PARTS
 from scheduler_sim.placement.placements import Placements
 from scheduler_sim.placement.table import expand
@@ -44,7 +44,7 @@ from scheduler_sim.simulation.rules.shared_nodes import shares_under_slurm, tell
 from scheduler_sim.simulation.rules.spread import PAST_LIMIT as SPREAD_PAST_LIMIT
 from scheduler_sim.simulation.rules.spread import past_limit as spread_past_limit
 from scheduler_sim.simulation.rules.topology_use import chooses_by_topology
-from scheduler_sim.simulation.scheme import expansion, scheme_of
+from scheduler_sim.simulation.scheme import Scheme, expansion, scheme_of
 from scheduler_sim.simulation.shifting import begin_times, shifted
 from scheduler_sim.simulation.slowed import Slowness, slowed_so_far, take_slowed
 from scheduler_sim.simulation.snapshot import stopped
@@ -55,6 +55,8 @@ from scheduler_sim.simulation.written import longer_timeline, own_timeline
 from scheduler_sim.system.read_system import read_system
 from scheduler_sim.system.system import System
 from scheduler_sim.units import MINUTE
+from scheduler_sim.workload.fields import SEVERAL
+from scheduler_sim.workload.refused import Refusals, refused_beside
 from scheduler_sim.workload.table import HONOURED_BY_ALL, HONOURED_BY_SLURM, Workload
 
 if TYPE_CHECKING:
@@ -92,7 +94,8 @@ class Simulation(Branching):
     progress : called from time to time with (number of ended components, number of components)
     format : format of the trace, if its first lines do not show it, or a named source
     columns : a column map for the trace
-    on_error : ``stop`` at the first row of the trace that cannot be read, or ``skip`` such rows
+    on_error : ``stop`` at rows of the trace that cannot be read or simulated, or ``skip`` such rows: they are
+        counted in the metrics (``skipped_because``) and named in the notes of ``workload``
     events : when nodes are out of service, in addition to the events of the system
     reservations : advance reservations, in addition to those of the system
 
@@ -159,42 +162,51 @@ class Simulation(Branching):
             self.workload = self.workload.honouring_status()
         self._seed, self.engine_s = _checked_seed(seed), 0.0
         self._steps_at_once = FIRST_STEPS
-        layer = None if self.models is None else self.models.energy
-        self._cap = self._meter = None
-        if self.models is not None and layer is not None:
+        self._placed = partial(_placed_under, self.policy, self.system, self.models, self._seed)
+        if self.models is not None and self.models.energy is not None:
             from scheduler_sim.simulation.metering import refuse_beside_shares
 
             refuse_beside_shares(self.models, self.system, self.policy)
+        skips = checked_on_error(on_error) == "skip"
+        if skips:
+            self.workload = without_lost_dependencies(self.workload)
+        Refusals(skips=skips).played(self.workload, self._put)
+        self.env = self._joined(env)
+        self._prepare_actions()
+        self._to_come = self._of_nodes()
+        if self._cap is not None:
+            self._core = self._cap.put(self._core)
+        self.progress = progress
+        self._live_in(self.env)
+
+    def _put(self, workload: Workload) -> None:
+        """Put a workload on the system: what of it could run where, and the tables of the core.
+
+        Raises JobsRefused if some components cannot be simulated, and ConfigError if none can.
+        """
+        self.workload = workload
+        layer = None if self.models is None else self.models.energy
+        self._cap = self._meter = None
         if layer is not None and layer.cap is not None:
             from scheduler_sim.simulation.power_cap import PowerCap
 
             self._cap = PowerCap(layer, self.system, self.policy, *self._clock_of_trace())
-        self._placed = partial(_placed_under, self.policy, self.system, self.models, self._seed)
-        self._placements = self._placed(self.workload)
+        self._placements = self._placed(workload)
         if self.models is not None and layer is not None:
             from scheduler_sim.simulation.metering import Meter, refuse_unmeasured
 
-            refuse_unmeasured(layer, self.workload)
+            refuse_unmeasured(layer, workload)
             self._meter = Meter(self.models, self.system, *self._clock_of_trace(), self._seed)
-        calls, self._unknown_calls = find_calls(self.workload, self._placements)
+        calls, self._unknown_calls = find_calls(workload, self._placements)
         calls = calls if self.policy.calls else []
         resolution_s = MINUTE if self.policy.backfill == "slurm" else 1  # Slurm counts delays in minutes
-        units = find_units(self.workload, self._placements, resolution_s=resolution_s)
-        begin = begin_times(layer, self.workload, self._placements, units)
-        self._played, self._shifted = shifted(self.workload, self._placements, begin)
+        units = find_units(workload, self._placements, resolution_s=resolution_s)
+        begin = begin_times(layer, workload, self._placements, units)
+        self._played, self._shifted = shifted(workload, self._placements, begin)
         if self.policy.backfill == "slurm":
             switching = switching_under_slurm(layer, self.system, self.policy.slurm)
         else:
             switching = switching_of(layer, self.system)
-        scheme = scheme_of(
-            self.policy,
-            rigid=self._placements.rigid,
-            united=bool(units.members),
-            planned=self._cap is not None and self._cap.planned,
-            switched=switching is not None,
-            shared=tells_apart(self.system, self.policy),
-            reserved=bool(self.system.reservations),
-        )
         amounts = [resource.amount for resource in self.system.resources]
         if self._cap is not None:
             amounts.append(self._cap.highest)  # so much there is at some time
@@ -205,15 +217,25 @@ class Simulation(Branching):
             capped=self._cap is not None,
             models=self.models,
         )
-        self._loader = Loader(self._run, scheme)
-        self._core = self._loader.load(self._played, self._placements)
-        self.env = self._joined(env)
-        self._prepare_actions()
-        self._to_come = self._of_nodes()
-        if self._cap is not None:
-            self._core = self._cap.put(self._core)
-        self.progress = progress
-        self._live_in(self.env)
+        try:
+            self._loader = Loader(self._run, self._scheme())
+            self._core = self._loader.load(self._played, self._placements)
+        except BesideJobs as error:
+            rows = self._placements.rows[_asking(self._run, self._placements, error.asked)]
+            raise refused_beside(workload, rows, str(error), error.asked) from None
+
+    def _scheme(self) -> Scheme:
+        """Choose the loop. Raises ConfigError if there is none."""
+        run = self._run
+        return scheme_of(
+            self.policy,
+            rigid=self._placements.rigid,
+            united=bool(run.units.members),
+            planned=self._cap is not None and self._cap.planned,
+            switched=run.switching is not None,
+            shared=tells_apart(self.system, self.policy),
+            reserved=bool(self.system.reservations),
+        )
 
     # -- running ---------------------------------------------------------------------
 
@@ -505,6 +527,7 @@ def simulate(
     seed: int = 0,
     honour_status: bool = False,
     progress: Progress | None = None,
+    on_error: str = "stop",
 ) -> Result:
     """Simulate a workload on a system under a policy.
 
@@ -517,6 +540,7 @@ def simulate(
     seed : seed of all random draws
     honour_status : components whose status in the trace is not success end FAILED
     progress : called from time to time with (number of ended components, number of components)
+    on_error : ``stop`` at components that cannot be read or simulated, or ``skip`` and count them
 
     Raises
     ------
@@ -530,7 +554,14 @@ def simulate(
     [0, 60]
     """
     return Simulation(
-        system, workload, policy, models=models, seed=seed, honour_status=honour_status, progress=progress
+        system,
+        workload,
+        policy,
+        models=models,
+        seed=seed,
+        honour_status=honour_status,
+        progress=progress,
+        on_error=on_error,
     ).run()
 
 
@@ -544,6 +575,17 @@ def _placed_under(
 
         options["most_parts"] = partial(most_parts, system, policy)
     return expand(workload, system, **options, models=models, seed=seed)
+
+
+def _asking(run: Run, placements: Placements, what: int) -> Ints:
+    """Rows of the components that ask for it, in the order of the core."""
+    if what != SEVERAL:
+        return run.asking(what)
+    demanding = placements.demand.any(axis=1)
+    several = (np.diff(placements.first) > 1) | (
+        np.bincount(placements.owner, weights=demanding, minlength=len(placements.rows)) > 0
+    )
+    return np.flatnonzero(several)
 
 
 def _resolved(models: Models | str | Path | Mapping[str, Any] | None) -> Models | None:

@@ -17,8 +17,8 @@ from scheduler_sim.metrics.ties import connected
 from scheduler_sim.placement.placements import Placements
 from scheduler_sim.workload.circles import on_circles
 from scheduler_sim.workload.dependencies import Edges, Pairs
+from scheduler_sim.workload.refused import refused
 from scheduler_sim.workload.table import Workload
-from scheduler_sim.workload.validation import problem
 
 
 @dataclass(frozen=True)
@@ -132,18 +132,16 @@ def _offsets(bound: tuple[np.ndarray, np.ndarray], own: np.ndarray) -> np.ndarra
 
 
 def _refuse_circles(workload: Workload, rows: np.ndarray, bound: tuple[np.ndarray, np.ndarray]) -> None:
-    """Raise TraceError, with the line, where delays that count from one another lead round in a circle."""
+    """Raise JobsRefused where delays that count from one another lead round in a circle."""
     row, after = bound
     circular = row[on_circles(row, after)]
     if len(circular):
-        first = int(rows[circular.min()])
-        raise problem(
-            workload.source,
-            first,
+        raise refused(
+            workload,
+            np.unique(rows[circular]),
             "dependency_ids",
-            "delays and DYNAMIC dependencies form a circle",
-            workload.columns["dependency_ids"][first],
-            "DYNAMIC dependencies that lead back to no component, nor to its job",
+            "delays and DYNAMIC dependencies form a circle; allowed: DYNAMIC dependencies that lead back"
+            " to no component, nor to its job",
         )
 
 

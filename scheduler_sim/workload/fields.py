@@ -81,5 +81,20 @@ SKIP_REASONS: dict[int, str] = {
     4: "not ended when the trace was taken",
     5: "the same run once more",
     6: "a partial execution, not a whole job",
+    7: "in partitions that the system does not have",
+    8: "asking for features in a way that is not possible here",
+    9: "asking for generic resources in a way that is not possible here",
+    10: "asking for licences in a way that is not possible here",
+    11: "of applications of which the models say too little",
+    12: "of jobs whose components would start together, which is not possible here",
+    13: "with several placements or shared resources, which are not possible here",
+    14: "that call the scheduler, which is not possible here",
+    15: "whose components would start with a delay, which is not possible here",
+    16: "with dependencies that lead round in a circle",
+    17: "of jobs of which another component is left out",
 }
-CANCELLED, NO_RUN_TIME, NO_NODES, NOT_ENDED, SAME_RUN, PARTIAL = SKIP_REASONS
+CANCELLED, NO_RUN_TIME, NO_NODES, NOT_ENDED, SAME_RUN, PARTIAL = range(1, 7)
+NO_PARTITION, FEATURES, GENERIC, LICENCES, APPLICATION = range(7, 12)
+TOGETHER, SEVERAL, CALLING, DELAYED, IN_A_CIRCLE, WITH_ITS_JOB = range(12, 18)
+OF_RUNS = range(NO_PARTITION, WITH_ITS_JOB + 1)
+"""Reasons that depend on the system and the policy: the record itself can be read."""

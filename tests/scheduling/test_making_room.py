@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scheduler_sim import Policy, Result, Simulation, System, Workload, simulate
-from scheduler_sim.errors import ConfigError
+from scheduler_sim.errors import ConfigError, InputError
 from scheduler_sim.policy.keys import FIXED_ORDERS
 from scheduler_sim.result.suspensions import spans_in
 from tests.conftest import examples
@@ -397,7 +397,7 @@ def test_what_is_refused(policy: dict[str, Any], message: str) -> None:
 
 def test_not_where_components_could_run_in_several_ways() -> None:
     columns = LOW_AND_HIGH | {"partition": ["low,high", "low", "high"]}
-    with pytest.raises(ConfigError, match=r"policy\.preempt: .*several placements"):
+    with pytest.raises(InputError, match=r"policy\.preempt: .*several placements"):
         run({"preempt": {"by": "partition"}}, **columns)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from scheduler_sim import Simulation, System, Workload, simulate
-from scheduler_sim.errors import ConfigError, TraceError
+from scheduler_sim.errors import ConfigError, InputError, TraceError
 
 NODES = System.from_dict(
     {
@@ -27,12 +27,12 @@ def run(policy="easy", **columns):
 
 @pytest.mark.parametrize("policy", ["fcfs", "easy", "conservative"])
 def test_components_that_start_by_one_plan(policy):
-    with pytest.raises(ConfigError, match="start by one plan, and where jobs share nodes"):
+    with pytest.raises(InputError, match="start by one plan, and where jobs share nodes"):
         run(policy, modular_job_id=[1, 1])
 
 
 def test_easy_with_licences_or_several_placements():
-    with pytest.raises(ConfigError, match=r"several placements or .*, and where jobs share nodes"):
+    with pytest.raises(InputError, match=r"several placements or .*, and where jobs share nodes"):
         run(licences=["lic:1", ""])
     assert run("conservative", licences=["lic:1", ""]).components["start_time"].tolist() == [0, 0]
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from scheduler_sim import Policy, Result, Simulation
 from scheduler_sim.engine.core.jit import COMPILED
-from scheduler_sim.errors import ConfigError
+from scheduler_sim.errors import InputError
 from tests.conftest import examples
 from tests.engine.interpreted import interpreted
 from tests.oracle.plain_power_saving import Power, PowerSavingHetSlurm
@@ -98,7 +98,7 @@ class TestByHand:
 
     def test_delays_are_refused(self) -> None:
         jobs = [FIRST_JOB, (2, 5, "A", 1, 80, 2), (2, 5, "B", 1, 80, 2)]
-        with pytest.raises(ConfigError, match="where components start with a delay"):
+        with pytest.raises(InputError, match="where components start with a delay"):
             simulation(jobs, delay=[0, 0, 60])
 
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scheduler_sim import Policy, Result, Simulation, System, Workload, simulate
-from scheduler_sim.errors import ConfigError
+from scheduler_sim.errors import InputError
 from tests.conftest import examples
 from tests.oracle.plain_cons_tres_slurm import SharedSlurm
 from tests.oracle.plain_slurm import Slurm
@@ -184,5 +184,5 @@ def test_what_is_refused() -> None:
     het = Workload.from_columns(
         modular_job_id=[1, 1], component_id=[1, 2], nodes=[1, 1], submit_time=0, run_time=9
     )
-    with pytest.raises(ConfigError, match="where components of heterogeneous jobs start together"):
+    with pytest.raises(InputError, match="where components of heterogeneous jobs start together"):
         simulate(FOUR, het, Policy(backfill="slurm", slurm=ANYWHERE), models=HALF)

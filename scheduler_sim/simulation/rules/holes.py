@@ -34,6 +34,7 @@ from scheduler_sim.simulation.standing import (
 from scheduler_sim.system.reservations import FLAGS_OF_SLURM, ReservationChangeKeys, ReservationKeys
 from scheduler_sim.texts import TextColumn
 from scheduler_sim.units import DAY
+from scheduler_sim.workload.fields import TOGETHER
 
 IN_VAIN_S = 14 * DAY
 """If nothing has happened for so long but turns, none will help those that wait."""
@@ -60,13 +61,13 @@ class Holes(Numbers):
     def _refuse_what_is_not_there(self) -> None:
         found = f"system.reservations: found {len(self.run.system.reservations)}"
         where = {
-            "where components start together": bool(self.run.units.members),
             "where idle nodes are switched off": self.run.switching is not None,
             "with policy.preempt": self.run.policy.preempt is not None,
             "with policy.extend_job: grant": self.run.policy.extend_job == "grant",
         }
         for words in (words for words, is_so in where.items() if is_so):
             raise ConfigError(f"{found} {words}; allowed here: none")
+        self.run.refuse(TOGETHER, f"{found} where components start together; allowed here: none")
         for i, one in enumerate(self.run.system.reservations):
             if one.features:
                 raise ConfigError(

@@ -6,8 +6,9 @@ from typing import Any
 
 from scheduler_sim.engine.engine import FullCore, Sizes
 from scheduler_sim.engine.rules.making_room import RoomSizes
-from scheduler_sim.errors import ConfigError
+from scheduler_sim.errors import BesideJobs, ConfigError
 from scheduler_sim.simulation.rules.numbers import Jobs, Numbers, Run
+from scheduler_sim.workload.fields import SEVERAL, TOGETHER
 
 
 class MakingRoom(Numbers):
@@ -21,19 +22,20 @@ class MakingRoom(Numbers):
         if self.needed:
             where = {
                 "where jobs share nodes, or a partition covers part of a module": any(run.system.told_apart),
-                "together with components that start together": bool(run.units.members),
                 "where idle nodes are switched off": run.switching is not None,
             }
-            self._refuse(*(words for words, is_so in where.items() if is_so))
+            for words in (words for words, is_so in where.items() if is_so):
+                raise ConfigError(self._problem(words))
+            run.refuse(TOGETHER, self._problem("together with components that start together"))
 
-    def _refuse(self, *where: str) -> None:
-        if where:
-            raise ConfigError(f"policy.preempt: found {self.run.policy.preempt} {where[0]}; allowed: none")
+    def _problem(self, where: str) -> str:
+        return f"policy.preempt: found {self.run.policy.preempt} {where}; allowed: none"
 
     def describe(self, jobs: Jobs) -> Any:
         """Components that could run in several ways, or ask for shared resources, are refused."""
         if self.needed and not jobs.placements.rigid:
-            self._refuse("where components have several placements or ask for shared resources")
+            words = "where components have several placements or ask for shared resources"
+            raise BesideJobs(self._problem(words), SEVERAL)
 
     def room(self, sizes: Sizes) -> RoomSizes:
         """For all there are."""

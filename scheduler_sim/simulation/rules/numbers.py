@@ -7,13 +7,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from scheduler_sim.arrays import Ints
 from scheduler_sim.engine.engine import FullCore, Sizes
+from scheduler_sim.errors import BesideJobs
 from scheduler_sim.placement.placements import Placements
 from scheduler_sim.policy.policy import Policy
 from scheduler_sim.simulation.switching import Switching
 from scheduler_sim.simulation.units import Units
 from scheduler_sim.system.system import System
 from scheduler_sim.texts import TextColumn, combined
+from scheduler_sim.workload.fields import CALLING, TOGETHER
 from scheduler_sim.workload.table import Workload
 
 if TYPE_CHECKING:
@@ -54,6 +57,19 @@ class Run(NamedTuple):
     spreads: tuple[SpreadKeys | None, ...] = ()
     capped: bool = False
     models: Models | None = None
+
+    def asking(self, what: int) -> Ints:
+        """Return the rows of the trace's components that start TOGETHER, are of jobs with some that are
+        DELAYED, or are CALLING (codes of ``SKIP_REASONS``)."""
+        if what == CALLING:
+            return np.unique([row for row, *_ in self.calls]).astype(np.int64)
+        units = (one for one in self.units.members if what == TOGETHER or self.units.offset[one].any())
+        return np.concatenate([np.zeros(0, dtype=np.int64), *units])
+
+    def refuse(self, what: int, problem: str) -> None:
+        """Raise BesideJobs if some components ask for this."""
+        if len(self.asking(what)):
+            raise BesideJobs(problem, what)
 
 
 class Jobs(NamedTuple):

@@ -28,12 +28,12 @@ from scheduler_sim.engine.rules.shared_nodes.state import (
 )
 from scheduler_sim.errors import ConfigError
 from scheduler_sim.placement.node_demand import SEVERAL_TYPES, Choices, NodeDemands
-from scheduler_sim.placement.parse_once import error_at
 from scheduler_sim.placement.placements import Placements
 from scheduler_sim.policy.policy import Policy
 from scheduler_sim.simulation.rules.numbers import Jobs, Numbers, Run
 from scheduler_sim.system.node_resources import ENOUGH, GPUS, THOUSANDTHS, capacities
 from scheduler_sim.system.system import System
+from scheduler_sim.workload.refused import refused
 
 SCORED = {
     "dot_product": DOT_PRODUCT,
@@ -354,7 +354,7 @@ def layout_of(run: Run, demands: NodeDemands, plain: Layout) -> Layout:
 
 
 def _refuse(jobs: Jobs, layout: Layout) -> None:
-    """Raise TraceError for what has no meaning yet where nodes are shared."""
+    """Raise JobsRefused for what has no meaning yet where nodes are shared."""
     placements, demands = jobs.placements, jobs.placements.of_nodes
     assert demands is not None
     several = np.array(
@@ -373,14 +373,15 @@ def _refuse(jobs: Jobs, layout: Layout) -> None:
         (several_types, "gres", "GPUs of one type, or of any"),
     ):
         if wrong.any():
-            row = int(placements.rows[placements.owner[np.argmax(wrong)]])
+            rows = np.unique(placements.rows[placements.owner[wrong]])
+            row = int(rows[0])
             if column == "gpus" and jobs.workload.columns["gpus"][row] <= 0:
                 column = "gres"
             if column == "gres" and not jobs.workload.columns["gres"][row]:
                 column = "gres_per_job" if jobs.workload.columns["gres_per_job"][row] else "gres_per_task"
             or_covered = ", or a partition covers part of a module" if column == "constraint" else ""
-            raise error_at(
-                jobs.workload, row, column, f"not where jobs share nodes{or_covered}; allowed: {allowed}"
+            raise refused(
+                jobs.workload, rows, column, f"not where jobs share nodes{or_covered}; allowed: {allowed}"
             )
 
 

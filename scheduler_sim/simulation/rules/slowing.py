@@ -11,6 +11,7 @@ from scheduler_sim.engine.engine import FullCore, Sizes
 from scheduler_sim.engine.rules.slowing import MILLIONTHS, SlowingSizes
 from scheduler_sim.errors import ConfigError
 from scheduler_sim.simulation.rules.numbers import Jobs, Numbers, Run
+from scheduler_sim.workload.fields import CALLING, TOGETHER
 
 Key = tuple[int, Any, int]
 
@@ -130,8 +131,6 @@ def _refuse(run: Run) -> None:
     where = {
         "under a scheduler of your own": policy.scheduler is not None,
         "beside policy.preempt": policy.preempt is not None,
-        "where components start together, or with a delay": bool(run.units.members),
-        "beside calls": bool(run.calls),
         "beside checkpoints": any(run.checkpoints),
         "where jobs take longer when their nodes are far apart": any(run.spreads),
         "where the power of nodes differs (node_sigma)": layer is not None and varies(layer, run.system),
@@ -139,3 +138,6 @@ def _refuse(run: Run) -> None:
     for words, is_so in where.items():
         if is_so:
             raise ConfigError(f"energy.cap.slow_running: found true {words}; allowed here: false")
+    found = "energy.cap.slow_running: found true"
+    run.refuse(TOGETHER, f"{found} where components start together, or with a delay; allowed here: false")
+    run.refuse(CALLING, f"{found} beside calls; allowed here: false")

@@ -10,7 +10,7 @@ import numpy as np
 from scheduler_sim.arrays import Bools, Ints
 from scheduler_sim.engine.rules.slurm.cons_tres.state import AMONG_ABLE, AVAILABLE, EVEN, ONE_ROW, RESERVED
 from scheduler_sim.engine.rules.slurm.topology.state import NOWHERE
-from scheduler_sim.placement.parse_once import error_at, parse_once
+from scheduler_sim.placement.parse_once import parse_once
 from scheduler_sim.policy.policy import Policy
 from scheduler_sim.simulation.rules.numbers import Jobs
 from scheduler_sim.simulation.rules.topology_use import chooses_by_topology
@@ -20,6 +20,7 @@ from scheduler_sim.system.shared_cores import shares_cores
 from scheduler_sim.system.system import System
 from scheduler_sim.system.topology import TREE
 from scheduler_sim.workload.parts import stated_cores
+from scheduler_sim.workload.refused import refused
 
 UNSET = 500_000
 """Of a maximum number of nodes."""
@@ -320,19 +321,15 @@ class Needs:
 
     def _refuse_parts(self, column: str, parts: Bools, rows: Ints) -> None:
         if parts.any():
-            wrong, allowed = (
-                int(rows[int(np.argmax(parts))]),
-                "a part of a piece; allowed under slurm: whole pieces",
-            )
-            raise error_at(self._jobs.workload, wrong, column, allowed)
+            problem = "a part of a piece; allowed under slurm: whole pieces"
+            raise refused(self._jobs.workload, np.unique(rows[parts]), column, problem)
 
     def _refuse_uncounted(self, tasks: Ints) -> None:
         wrong = (self.per_task > 0).any(axis=1) & (tasks == 0)
         if wrong.any():
-            row = int(self._row[int(np.argmax(wrong))])
-            raise error_at(
+            raise refused(
                 self._jobs.workload,
-                row,
+                np.unique(self._row[wrong]),
                 "gres_per_task",
                 "no number of tasks; allowed: with tasks, tasks_per_node, gres_per_job, or a number of nodes",
             )

@@ -23,6 +23,7 @@ from scheduler_sim.simulation.rules.numbers import Jobs, Numbers, Run
 from scheduler_sim.simulation.rules.shared_nodes import offsets_of, shares_under_slurm
 from scheduler_sim.simulation.spread import reached_by_level
 from scheduler_sim.system.topology import DRAGONFLY, leaf_of_nodes
+from scheduler_sim.workload.fields import TOGETHER
 
 PAST_LIMIT = "spread_past_limit"
 """What counts components that would have ended within their limit, had they been on one leaf."""
@@ -107,11 +108,11 @@ class Spread(Numbers):
 
 def _refuse_components(run: Run, found: str) -> None:
     """Under Slurm all components of a heterogeneous job take as long as the first."""
-    if run.units.members:
-        raise ConfigError(
-            f"{found} under policy slurm where components of heterogeneous jobs start together; allowed: one"
-            " of the two"
-        )
+    run.refuse(
+        TOGETHER,
+        f"{found} under policy slurm where components of heterogeneous jobs start together; allowed: one of"
+        " the two",
+    )
 
 
 def _law(by: str, percent: float) -> tuple[int, int]:

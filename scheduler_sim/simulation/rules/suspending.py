@@ -6,6 +6,7 @@ from scheduler_sim.engine.engine import Sizes
 from scheduler_sim.engine.rules.suspending.state import SuspendingSizes
 from scheduler_sim.errors import ConfigError
 from scheduler_sim.simulation.rules.numbers import Numbers, Run
+from scheduler_sim.workload.fields import CALLING
 
 
 class Suspending(Numbers):
@@ -22,10 +23,14 @@ class Suspending(Numbers):
         beside = {
             "events or failures of nodes": bool(run.system.events or run.system.failures),
             "checkpoints": any(one is not None for one in run.checkpoints),
-            "components that call (api_calls; policy.calls: false leaves them out)": bool(run.calls),
         }
         for words in (name for name, is_there in beside.items() if is_there):
             raise ConfigError(f"policy.preempt.how: found suspend beside {words}; allowed: requeue, cancel")
+        run.refuse(
+            CALLING,
+            "policy.preempt.how: found suspend beside components that call (api_calls; policy.calls: false"
+            " leaves them out); allowed: requeue, cancel",
+        )
 
     def room(self, sizes: Sizes) -> SuspendingSizes:
         """For those that hold nodes at once: of each rank as many as there are nodes."""

@@ -13,6 +13,7 @@ from scheduler_sim.simulation.rules.numbers import Jobs, Numbers, Run
 from scheduler_sim.simulation.rules.shared_nodes import shares_under_slurm
 from scheduler_sim.simulation.rules.slurm.masks import Masks
 from scheduler_sim.system.shared_cores import shares_cores
+from scheduler_sim.workload.fields import TOGETHER
 
 MODES = ("OFF", "SUSPEND")
 """Modes of partitions beside which jobs are suspended."""
@@ -45,12 +46,12 @@ class Gang(Numbers):
         mixed = shares and not all(module.shared for module in run.system.modules)
         beside = {
             "modules whose nodes jobs share, and others": mixed,
-            "components that start together": bool(run.units.members),
             "events that do not name their nodes": any(not event.nodes for event in run.system.events),
             "checkpoints": any(one is not None for one in run.checkpoints),
         }
         for words in (name for name, is_there in beside.items() if is_there):
             raise ConfigError(f"{found} beside {words}; allowed here: OFF, REQUEUE, CANCEL")
+        run.refuse(TOGETHER, f"{found} beside components that start together; allowed here: OFF")
         for one in run.system.partitions if keys.suspends else ():
             if (mode := one.slurm.get("PreemptMode", "SUSPEND")) not in MODES:
                 raise ConfigError(

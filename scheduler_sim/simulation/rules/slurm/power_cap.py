@@ -5,6 +5,7 @@ from __future__ import annotations
 from scheduler_sim.engine.engine import Sizes
 from scheduler_sim.errors import ConfigError
 from scheduler_sim.simulation.rules.numbers import Numbers, Run
+from scheduler_sim.workload.fields import TOGETHER
 
 
 class SlurmPowerCap(Numbers):
@@ -28,11 +29,9 @@ def _refuse(run: Run) -> None:
     keys = run.policy.slurm
     where = {
         f"beside PreemptMode {keys.PreemptMode}": keys.preempts or keys.gangs,
-        "where components start together, or with a delay": bool(run.units.members),
         "beside fixed_nodes: false": not keys.fixed_nodes,
     }
-    for words, is_so in where.items():
-        if is_so:
-            raise ConfigError(
-                f"policy.slurm: found energy.cap in the models {words}; allowed: one of the two"
-            )
+    found, allowed = "policy.slurm: found energy.cap in the models", "allowed: one of the two"
+    for words in (words for words, is_so in where.items() if is_so):
+        raise ConfigError(f"{found} {words}; {allowed}")
+    run.refuse(TOGETHER, f"{found} where components start together, or with a delay; {allowed}")

@@ -15,6 +15,7 @@ from scheduler_sim.simulation.rules.numbers import Jobs, Numbers, Run
 from scheduler_sim.simulation.rules.power_saving import idle_since
 from scheduler_sim.simulation.rules.slurm.masks import Masks, bits, words_of
 from scheduler_sim.system.reservations import nodes_named
+from scheduler_sim.workload.fields import DELAYED
 
 Kept = tuple[int, tuple[tuple[int, range], ...]]
 """How many idle ones of some nodes stay on, of each module and its numbers; -1: all of them."""
@@ -122,13 +123,12 @@ def _refuse(run: Run) -> None:
     keys = run.policy.slurm
     where: dict[str, Any] = {
         f"beside PreemptMode {keys.PreemptMode}": keys.gangs,
-        "where components start with a delay": bool(run.units.offset.any()),
         "beside fixed_nodes: false": not keys.fixed_nodes,
         "beside clock: simulator": keys.clock == "simulator",
     }
-    for words, is_so in where.items():
-        if is_so:
-            raise ConfigError(
-                "policy.slurm: found idle nodes that are powered down (SuspendTime, or energy.idle_off of"
-                f" the models) {words}; allowed: one of the two"
-            )
+    found = (
+        "policy.slurm: found idle nodes that are powered down (SuspendTime, or energy.idle_off of the models)"
+    )
+    for words in (words for words, is_so in where.items() if is_so):
+        raise ConfigError(f"{found} {words}; allowed: one of the two")
+    run.refuse(DELAYED, f"{found} where components start with a delay; allowed: one of the two")

@@ -21,6 +21,7 @@ from scheduler_sim.simulation.rules.shared_nodes import shares_under_slurm
 from scheduler_sim.simulation.rules.slurm.masks import Masks
 from scheduler_sim.simulation.rules.slurm.qos import Owners
 from scheduler_sim.system.shared_cores import shares_cores
+from scheduler_sim.workload.fields import TOGETHER
 
 NEEDED = {"version": "22.05", "fixed_nodes": True, "grouped_ends": True}
 """Keys beside which jobs are preempted."""
@@ -57,8 +58,7 @@ class Preemption(Numbers):
                 f"{mode} where several jobs have a core at once (OverSubscribe of a partition);"
                 " allowed here: OFF, SUSPEND,GANG, and GANG with PreemptType preempt/none"
             )
-        if self.run.units.members:
-            raise ConfigError(f"{mode} where components start together; allowed here: OFF")
+        self.run.refuse(TOGETHER, f"{mode} where components start together; allowed here: OFF")
         for partition in self.run.system.partitions:
             if partition.slurm.get("PreemptMode") == "SUSPEND" and not self._keys.suspends:
                 raise ConfigError(

@@ -27,6 +27,7 @@ from scheduler_sim.simulation.standing import (
 )
 from scheduler_sim.system.reservations import ReservationChangeKeys, ReservationKeys
 from scheduler_sim.texts import TextColumn
+from scheduler_sim.workload.fields import TOGETHER
 
 
 class Reservations(Numbers):
@@ -48,8 +49,7 @@ class Reservations(Numbers):
     def _refuse_what_is_not_there(self) -> None:
         """Reservations are by the rules of 22.05, for single components."""
         found = f"system.reservations: found {len(self.run.system.reservations)}"
-        if self.run.units.members:
-            raise ConfigError(f"{found} where components start together; allowed here: none")
+        self.run.refuse(TOGETHER, f"{found} where components start together; allowed here: none")
         keys = self.run.policy.slurm
         if keys.gangs:
             raise ConfigError(

@@ -22,6 +22,7 @@ from scheduler_sim.simulation.rules.slurm.masks import WORD, Masks, words_of
 from scheduler_sim.simulation.rules.topology_use import chooses_by_topology
 from scheduler_sim.system.system import System
 from scheduler_sim.system.topology import BLOCK, TREE, leaf_of_nodes
+from scheduler_sim.workload.refused import refused
 
 PLUGINS = {TREE: "topology/tree", BLOCK: "topology/block"}
 
@@ -80,11 +81,7 @@ class SwitchTopology(Numbers):
 
     def write(self, core: FullCore, jobs: Jobs, described: Any) -> FullCore:
         """Write what jobs ask for."""
-        if len(core.slurm.nodes.need):
-            raise ConfigError(
-                "constraint: found a count of nodes, as fast*2, with a topology under policy slurm; allowed"
-                " here: features without counts"
-            )
+        self._refuse_counts(jobs)
         job, keys = core.topology.job, self.run.policy.slurm
         wait = jobs.column("switch_wait")
         most_leaves = np.maximum(jobs.column("switches"), 0)
@@ -95,6 +92,16 @@ class SwitchTopology(Numbers):
         job["wait"][jobs.rows] = np.where(wait < 0, most, np.minimum(wait, most))
         core.topology.owner[jobs.where] = jobs.first + jobs.placements.owner
         return core
+
+    def _refuse_counts(self, jobs: Jobs) -> None:
+        """Raise JobsRefused for those that ask for so many nodes with a feature."""
+        demands, of = jobs.placements.of_nodes, jobs.placements
+        if demands is None:
+            return
+        counts = np.array([any(way.at_least for way in one) for one in demands.kinds], dtype=bool)
+        if (wrong := counts[demands.kind]).any():
+            problem = "a count of nodes, with a topology under policy slurm; allowed: features without counts"
+            raise refused(jobs.workload, np.unique(of.rows[of.owner[wrong]]), "constraint", problem)
 
     def place_anew(self, core: FullCore, jobs: Jobs) -> FullCore:
         """Other placements of one job are its own, too."""
