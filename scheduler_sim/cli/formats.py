@@ -46,8 +46,8 @@ def add_reading(parser: argparse.ArgumentParser, trace: str) -> None:
         "--on-error",
         metavar="WHAT",
         default="stop",
-        help="stop (default) at lines or rows that cannot be read, and in run at jobs that cannot be simulated,"
-        " or skip and count them",
+        help="stop (default) at lines or rows that cannot be read, in run also at jobs that cannot be"
+        " simulated, or skip and count them",
     )
 
 

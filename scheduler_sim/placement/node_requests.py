@@ -11,7 +11,7 @@ from scheduler_sim.placement.node_demand import ANY_TYPE, SEVERAL_TYPES, Choices
 from scheduler_sim.placement.parse_once import parse_once
 from scheduler_sim.placement.repeating import as_slice
 from scheduler_sim.system.constraint import parse_constraint
-from scheduler_sim.system.gres import GPU, gpus_in, is_gpu, parse_gres, types_of_gpus
+from scheduler_sim.system.gres import GPU, MOST, gpus_in, is_gpu, parse_gres, types_of_gpus
 from scheduler_sim.system.node_resources import CORES, GPUS, KINDS, MEMORY, THOUSANDTHS
 from scheduler_sim.system.system import System
 from scheduler_sim.workload.parts import stated_cores
@@ -194,6 +194,5 @@ def _checked(text: str) -> str:
 
 def _thousandths(numbers: np.ndarray) -> Ints:
     """int64: whole thousandths of numbers, ``NOT_STATED`` of those below 0."""
-    return np.where(numbers >= 0, np.rint(np.asarray(numbers, dtype=float) * THOUSANDTHS), NOT_STATED).astype(
-        np.int64
-    )
+    thousandths = np.rint(np.minimum(np.asarray(numbers, dtype=float), MOST) * THOUSANDTHS)
+    return np.where(numbers >= 0, thousandths, NOT_STATED).astype(np.int64)

@@ -17,9 +17,17 @@ MAX_CHARACTERS = 1000
 
 
 _ITEM = re.compile(
-    r"\s*(?:gres/)?([^\s:,\-][^\s:,]*)(?::(?![0-9.]+\s*$)([^\s:,\-][^\s:,]*))??(?::([0-9]{1,9}(?:\.[0-9]{1,3})?))?\s*"
+    r"\s*(?:gres/)?([^\s:,\-][^\s:,]*)(?::(?![0-9.]+[kmgtp]?\s*$)([^\s:,\-][^\s:,]*))??"
+    r"(?::([0-9]{1,16}(?:\.[0-9]{1,3})?)([kmgtp]?))?\s*",
+    re.IGNORECASE,
 )
-"""A name, a type, a number; what is but a number behind the name is one."""
+"""A name, a type, a number and its suffix; what is but a number behind the name is one."""
+
+SUFFIXES = ("", "k", "m", "g", "t", "p")
+"""Powers of 1024, as in Slurm (gres.conf(5), Count)."""
+
+MOST = 1e15
+"""More than any node has: larger amounts are cut to this, so that thousandths of them can be counted."""
 
 
 def is_gpu(name: str) -> bool:
@@ -41,7 +49,7 @@ def parse_gres(text: str) -> dict[str, float]:
     """Read a request such as ``gpu:a100:2,shard:4``: amounts by name in lower case.
 
     A type belongs to the name, as in ``gpu:a100``. A name without a number asks for one, one with 0 for
-    nothing. Raises InputError on nonsense.
+    nothing; ``tmp:20G`` asks for 20 times 1024³. Raises InputError on nonsense.
     """
     return dict(_amounts(text))
 
@@ -59,5 +67,6 @@ def _amounts(text: str) -> tuple[tuple[str, float], ...]:
             allowed = "name:count or name:type:count, joined by commas, counts with at most three decimals"
             raise InputError(f"gres {text[:80]!r}: found {item.strip()[:80]!r}; allowed: {allowed}")
         name = ":".join(filter(None, (match[1], match[2]))).lower()
-        amounts[name] = amounts.get(name, 0) + float(match[3] or 1)
+        number = float(match[3] or 1) * 1024.0 ** SUFFIXES.index((match[4] or "").lower())
+        amounts[name] = min(amounts.get(name, 0) + number, MOST)
     return tuple((name, amount) for name, amount in amounts.items() if amount > 0)

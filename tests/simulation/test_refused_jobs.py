@@ -141,6 +141,19 @@ def test_a_dependency_on_a_job_that_is_left_out_is_lifted_and_counted():
     assert result.metrics["counts"]["not_honoured"]["skipped_predecessor"] == 1
 
 
+@pytest.mark.parametrize("count", ["1500G", "1610612736000", "1.5T", "9P", "9999999999999999P"])
+def test_a_large_count_is_read(count):
+    """Of a resource that no node has it is counted as not modelled; where nodes have some it never fits."""
+    result = simulate(SHARED, jobs(gres=["", f"bb/datawarp:{count}", ""]), "slurm")
+    assert result.metrics["counts"]["not_honoured"]["gres"] == 1
+    nodes = {"name": "A", "nodes": 1, "cores_per_node": 4, "shared": True, "gres": {"tmp": 20 * 1024**2}}
+    for policy in ("easy", "slurm"):
+        for column in ("gres", "gres_per_job", "gres_per_task"):
+            asked = {column: ["tmp:20M", f"tmp:{count}", ""], "tasks": [1, 4, 1]}
+            result = simulate(System.from_dict({"modules": [nodes]}), jobs(**asked), policy)
+            assert result.components["state"].tolist() == ["COMPLETED", "REJECTED", "COMPLETED"]
+
+
 def test_all_may_be_left_out():
     ran, counts, _ = outcome(WHOLE, jobs(partition=["gone"] * 3), "slurm")
     assert (ran, counts) == ([], {GONE: 3})
