@@ -303,7 +303,7 @@ class LimitChecks(Slurm):
         return False
 
     def _too_many_submitted(self, job: Job, tasks: int) -> bool:
-        there = [other for other in self.seen if other.state in (PENDING, RUNNING)]
+        there = self._submitted()
         for holder in self.holders(job, job.partitions[0]):
             own = [other for other in there if self.counts_for(other, holder)]
             for kind, by in (
@@ -317,6 +317,12 @@ class LimitChecks(Slurm):
                 if most is not None and many + tasks > most:
                     return True
         return False
+
+    def _submitted(self) -> list[Job]:
+        """Who waits or runs; the tasks of an array from the submission of the first of them on."""
+        arrays = {(job.array, job.submit) for job in self.seen if job.array >= 0}
+        announced = [job for job in self.jobs[len(self.seen) :] if (job.array, job.submit) in arrays]
+        return [job for job in (*self.seen, *announced) if job.state in (PENDING, RUNNING)]
 
     def counts_for(self, job: Job, holder: Holder) -> bool:
         """Whether it counts as submitted: in its first partition."""

@@ -362,3 +362,114 @@ def test_what_means_nothing_is_an_error(qos: dict[str, Any], says: str) -> None:
     with pytest.raises(ConfigError, match=r"slurm\.qos\.q") as error:
         Policy(backfill="slurm", slurm={"qos": {"q": qos}})
     assert says in str(error.value)
+
+
+@pytest.mark.parametrize("tasks", [[7, -1, 7, -1], [7, 7, -1, -1], [-1, 7, -1, 7], [-1, -1, 7, 7]])
+def test_tasks_of_an_array_count_from_the_submission_of_the_first(tasks: list[int]) -> None:
+    """Slurm gets them as one submission, wherever they stand in the trace; ``check`` counts them anew."""
+    found = play(
+        WHOLE, jobs(array_job_id=tasks, array_task_id=-1), accounts={"a": {"limits": {"GrpSubmitJobs": 3}}}
+    )
+    states = column(found, "state")
+    assert states.count("REJECTED") == (2 if tasks == [-1, -1, 7, 7] else 1)
+    assert len({state for state, array in zip(states, tasks, strict=True) if array == 7}) == 1
+
+
+@pytest.mark.parametrize("limit", ["MaxSubmitJobsPerUser", "MaxSubmitJobsPerAccount", "GrpSubmitJobs"])
+def test_so_they_do_in_a_qos_and_in_what_a_process_submits(limit: str) -> None:
+    policy = Policy(backfill="slurm", slurm=AT_ONCE | {"qos": {"q": {limit: 3}}})
+    simulation = Simulation(WHOLE, jobs(array_job_id=[7, -1, 7, -1], array_task_id=-1, qos="q"), policy)
+
+    def submit() -> Any:
+        yield simulation.env.timeout(500)
+        for array in (8, -1, 8, -1):
+            asked = {"nodes": 1, "run_time": 5, "time_limit": 60, "user": "u", "account": "a", "qos": "q"}
+            simulation.submit(array_job_id=array, **asked)
+
+    simulation.process(submit())
+    result = simulation.run()
+    result.check()
+    assert column(result, "state") == ["COMPLETED", "COMPLETED", "COMPLETED", "REJECTED"] * 2
+
+
+def test_the_first_task_may_be_one_that_never_fits() -> None:
+    found = play(
+        WHOLE,
+        jobs(nodes=[9, 1, 1], array_job_id=7, array_task_id=-1, submit_time=[0, 0, 0]),
+        accounts={"a": {"limits": {"GrpSubmitJobs": 3}}},
+    )
+    assert column(found, "state") == ["REJECTED", "COMPLETED", "COMPLETED"]
+
+
+def test_one_that_is_moved_counts_where_it_is_now() -> None:
+    """By the QOS of its partition; when it has ended it counts in neither."""
+    parts = [{"name": name, "module": "m", "slurm": {"QOS": name}} for name in "pr"]
+    system = System.from_dict({"modules": [{"name": "m", "nodes": 1}], "partitions": parts})
+    policy = Policy(
+        backfill="slurm", slurm=AT_ONCE | {"qos": {"p": {"GrpSubmitJobs": 2}, "r": {"GrpSubmitJobs": 1}}}
+    )
+    asked = jobs(partition=["p", "p", "p", "r", "r", "p"], submit_time=[0, 0, 20, 30, 400, 400])
+    simulation = Simulation(system, asked, policy)
+
+    def move() -> Any:
+        yield simulation.env.timeout(10)
+        simulation.update(2, partition="r")
+
+    simulation.process(move())
+    result = simulation.run()
+    result.check()
+    assert column(result, "state") == [*["COMPLETED"] * 3, "REJECTED", *["COMPLETED"] * 2]
+
+
+BIND_A_DELAY = [
+    ({"GrpTRESRunMins": {"cpu": 3}}, "QOSGrpCPURunMinutesLimit"),
+    ({"MaxTRESMinsPerJob": {"cpu": 3}}, "QOSMaxCpuMinutesPerJobLimit"),
+    ({"GrpTRES": {"cpu": 1}}, "QOSGrpCpuLimit"),
+    ({"MaxTRESPerJob": {"cpu": 1}}, "QOSMaxCpuPerJobLimit"),
+    ({"MaxTRESPerUser": {"cpu": 1}}, "QOSMaxCpuPerUserLimit"),
+    ({"MinTRESPerJob": {"cpu": 3}}, "QOSMinCpuNotSatisfied"),
+    ({"GrpJobs": 0}, "QOSGrpJobsLimit"),
+    ({"MaxWall": 1}, "QOSMaxWallDurationPerJobLimit"),
+]
+
+
+@pytest.mark.parametrize(("limit", "reason"), BIND_A_DELAY)
+@pytest.mark.parametrize("late", [0, 1])
+def test_a_component_that_can_never_meet_a_limit_keeps_its_job_with_delays_waiting(
+    limit: dict[str, Any], reason: str, late: int
+) -> None:
+    """Like one without delays: none of its components gets a reservation."""
+    qos = ["", "q"] if late else ["q", ""]
+    both = jobs(modular_job_id=[5, 5], components_total=2, nodes=[2, 2], delay=[-1, 60], qos=qos)
+    others = jobs(nodes=[4], submit_time=[300])
+    mixed = Workload.from_columns(
+        **{
+            name: [*both[name], *others[name]]
+            for name in (
+                *("modular_job_id", "components_total", "nodes", "delay", "qos", "submit_time"),
+                *("run_time", "time_limit", "user", "account"),
+            )
+        }
+        | {"modular_job_id": [5, 5, 6]}
+    )
+    found = play(WHOLE, mixed, {"q": limit})
+    assert column(found, "state") == ["PENDING", "PENDING", "COMPLETED"]
+    assert column(found, "limit_reason")[late] == reason
+
+
+def test_in_its_reservation_a_component_waits_for_a_limit_that_others_have_reached() -> None:
+    """Its nodes stay held for it, and it starts once it may."""
+    asked = jobs(
+        modular_job_id=[5, 5, 6],
+        components_total=[2, 2, 1],
+        nodes=[2, 2, 2],
+        delay=[-1, 60, -1],
+        qos=["", "q", "q"],
+        submit_time=[0, 0, 0],
+        run_time=[60, 60, 200],
+        time_limit=[60, 60, 300],
+    )
+    for limit in ({"GrpTRES": {"cpu": 2}}, {"GrpJobs": 1}, {"GrpTRESRunMins": {"cpu": 10}}):
+        start = column(play(WHOLE, asked, {"q": limit}), "start_time")
+        assert start[:1] == [0] or start[0] < 60
+        assert start[1] >= start[2] + 200

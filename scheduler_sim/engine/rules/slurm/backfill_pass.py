@@ -39,6 +39,8 @@ from scheduler_sim.engine.rules.slurm.job_partition_queue import build_queue, en
 from scheduler_sim.engine.rules.slurm.limit_questions import (
     forgoes_plan,
     held_up_until,
+    limited_before_choice,
+    limited_by_choice,
     may_plan,
     passed_over,
     start_or_plan,
@@ -217,9 +219,11 @@ def _tried_entry(core: SlurmCore, i: int) -> bool:
 def _tried(core: SlurmCore, row: int, placement: int) -> bool:
     """Start or reserve; False ends the pass."""
     if has_reservation(core, row):
-        if picked_reserved(core, row) or (replaced_lost(core, row) and picked_reserved(core, row)):
-            return _started(core, row, placement)
-        return True
+        if not (picked_reserved(core, row) or (replaced_lost(core, row) and picked_reserved(core, row))):
+            return True
+        if not is_member(core, row) and _limited_in_reservation(core, row, placement):
+            return True
+        return _started(core, row, placement)
     ahead, delay = may_reserve(core, row, placement), delay_of(core, row)
     first = max(not_before(core, row), held_up_until(core, placement))
     trial_begins(core, placement)
@@ -242,6 +246,12 @@ def _tried(core: SlurmCore, row: int, placement: int) -> bool:
             return True
         _reserve(core, row, placement, time)
     return True
+
+
+@part
+def _limited_in_reservation(core: SlurmCore, row: int, placement: int) -> bool:
+    """Whether limits stand against a start on the nodes PICKED, which stay held for it."""
+    return limited_before_choice(core, row, placement) or limited_by_choice(core, row, placement, True)
 
 
 @part

@@ -85,6 +85,12 @@ def all_within_limits(core: SlurmCore, leader: int) -> bool:
 
 
 @question
+def is_limited_for_good(core: SlurmCore, row: int, placement: int) -> bool:
+    """Whether a limit stands against a start whatever else runs, so that nodes would be held in vain."""
+    return False
+
+
+@question
 def least_priority_that_reserves(core: SlurmCore, placement: int) -> int:
     """With less a job neither reserves nor blocks its partition."""
     return core.slurm.rules.bf_min_prio_reserve

@@ -183,9 +183,19 @@ class ResourceLimits(Numbers):
         described = self.describe(jobs)
         assert described is not None
         core = self._with_standings(core)
+        self._count_elsewhere(core, jobs.first, int(described[0]))
         core.resource_limits.of[jobs.where] = described
         core.resource_limits.asks[jobs.where] = self._asks(jobs)
         return core
+
+    def _count_elsewhere(self, core: FullCore, row: int, standing: int) -> None:
+        """One that waits counts as submitted where its new request counts, no longer where it did."""
+        part = core.resource_limits
+        if not part.job[row].counts:
+            return
+        for number, sign in ((int(part.of[core.jobs[row].first]), -1), (standing, 1)):
+            one = part.standing[number]
+            np.add.at(part.counter["submitted"], part.counted[one.counted : one.counted_last], sign)
 
     def columns(self, core: FullCore, rows: int) -> dict[str, Any]:
         """Which limit held each last, for how long limits did, and for how long each of them."""
@@ -325,7 +335,7 @@ class ResourceLimits(Numbers):
     def _write_arrays(self, core: FullCore, jobs: Jobs) -> None:
         """Tasks of an array that are submitted together are one submission."""
         arrays, submit = jobs.column("array_job_id"), jobs.column("submit_time")
-        inside = np.flatnonzero(arrays >= 0)
+        inside = np.flatnonzero((arrays >= 0) & (np.diff(jobs.placements.first) > 0))
         if not len(inside):
             return
         key = np.column_stack((arrays[inside], submit[inside]))

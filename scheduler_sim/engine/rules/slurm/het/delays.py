@@ -37,6 +37,7 @@ from scheduler_sim.engine.rules.slurm.advance_reservations import (
     write_reserved,
 )
 from scheduler_sim.engine.rules.slurm.change import expect_change, holds_until, note_change
+from scheduler_sim.engine.rules.slurm.limit_questions import is_limited_for_good
 from scheduler_sim.engine.rules.slurm.nodes import suffices
 from scheduler_sim.engine.rules.slurm.planned_ends import everywhere
 from scheduler_sim.engine.rules.slurm.state import Partition, SlurmCore
@@ -46,6 +47,10 @@ from scheduler_sim.engine.rules.slurm.state import Partition, SlurmCore
 def book_workflow(core: SlurmCore, leader: int) -> None:
     """Make a reservation for every component of a job, or for none."""
     unit, now = core.coscheduling.unit[core.coscheduling.member[leader].unit], core.clock.now
+    for i in range(unit.first, unit.last):
+        row = core.coscheduling.member_rows[i]
+        if is_limited_for_good(core, row, placement_of(core, row)):
+            return
     for i in range(unit.first, unit.last):
         row, begin = (
             core.coscheduling.member_rows[i],

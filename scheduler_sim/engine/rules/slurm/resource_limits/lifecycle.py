@@ -48,20 +48,30 @@ def count_submitted(core: LimitedCore, row: int) -> None:
     job, first = core.resource_limits.job[row], core.jobs[row].first
     if first == core.jobs[row].last:
         return
-    if job.head != row:
-        refused = core.resource_limits.job[job.head].counts == 0
-    else:
-        reason = _reason_to_refuse(core, row)
-        job.last_reason = reason
-        refused = reason != 0
-    if refused:
+    if job.head == row:
+        job.last_reason = _reason_to_refuse(core, row)
+        if job.last_reason == 0:
+            _count_all_tasks(core, row)
+    if job.counts == 0:
         job.last_reason = core.resource_limits.job[job.head].last_reason
         turn_away(core, row)
         return
-    job.counts = 1
-    _count(core, first, 1)
     if reached_before(core, first) < 0 and not has_too_many_nodes(core, first):
         nodes_looked_for(core, first)
+
+
+@part
+def _count_all_tasks(core: LimitedCore, head: int) -> None:
+    """They count from the submission of the first on, also where others are submitted between them."""
+    limits, submit = core.resource_limits, core.jobs[head].submit
+    row, left = head, limits.job[head].tasks
+    while left > 0 and row < core.clock.jobs and core.jobs[row].submit == submit:
+        if limits.job[row].head == head:
+            left -= 1
+            if core.jobs[row].state <= RUNNING and core.jobs[row].first < core.jobs[row].last:
+                limits.job[row].counts = 1
+                _count(core, core.jobs[row].first, 1)
+        row += 1
 
 
 @part

@@ -188,6 +188,42 @@ def _nodes(core: LimitedCore, placement: int) -> int:
     return max(core.placements[placement].nodes, 1)
 
 
+# -- whatever else runs
+
+
+@part
+def reached_alone(core: LimitedCore, placement: int) -> int:
+    """The first limit that would stand against a start if nothing were in use, or used up; -1 if none."""
+    limits = core.resource_limits
+    standing = limits.standing[limits.of[placement]]
+    for i in range(standing.before, standing.at_submission):
+        if _stands_alone(core, placement, limits.limit[i], standing):
+            return i
+    return -1
+
+
+@part
+def _stands_alone(core: LimitedCore, placement: int, limit: Limit, standing: Standing) -> bool:
+    if limit.kind in (GRP_JOBS, MAX_JOBS):
+        return limit.most < 1
+    minutes = time_limit(core, placement, standing)
+    if limit.kind == MAX_WALL:
+        return minutes > limit.most
+    safe = core.resource_limits.rules.safe == 1
+    if limit.kind == GRP_WALL:
+        return limit.most < 1 or (safe and minutes > limit.most)
+    asks = core.resource_limits.asks[placement, limit.resource]
+    if limit.kind == GRP_MINUTES:
+        return limit.most < 1 or (safe and asks * minutes > limit.most)
+    if limit.kind in (GRP_RUN_MINUTES, MAX_MINUTES):
+        return asks * minutes > limit.most
+    if limit.kind == MIN_AMOUNT:
+        return asks < limit.most
+    if limit.kind == MAX_PER_NODE:
+        return asks > limit.most * max(core.placements[placement].nodes, 1)
+    return asks > limit.most
+
+
 # -- at submission
 
 

@@ -14,6 +14,7 @@ from scheduler_sim.engine.rules.slurm.limit_questions import (
     all_within_limits,
     forgoes_plan,
     held_up_until,
+    is_limited_for_good,
     is_surely_tried,
     least_priority_that_reserves,
     limited_before_choice,
@@ -40,6 +41,7 @@ from scheduler_sim.engine.rules.slurm.resource_limits.reached import (
     has_too_many_nodes,
     is_beyond_reach_before,
     reached_after,
+    reached_alone,
     reached_before,
 )
 from scheduler_sim.engine.rules.slurm.resource_limits.state import LimitedCore
@@ -236,6 +238,13 @@ def each_beside_the_others(core: LimitedCore, leader: int) -> bool:
     for i in range(unit.first, tested):
         _count_beside(core, core.jobs[core.coscheduling.member_rows[i]].first, -1)
     return fits
+
+
+@on(is_limited_for_good, "resource_limits")
+def is_beyond_alone(core: LimitedCore, row: int, placement: int) -> bool:
+    """With nothing else in use."""
+    number = reached_alone(core, placement)
+    return _waits_for_nodes(core, row, placement) or (number >= 0 and _waits_for_limit(core, row, number))
 
 
 @part
