@@ -452,8 +452,9 @@ class SlurmKeys(Keys):
         " are ignored",
     )
     AccountingStorageEnforce: Enforced = Field(
-        default=("associations", "limits"),
-        description="with limits, safe or all, usage is charged at each computation and at each end;"
+        default=("limits",),
+        description="with associations or all, jobs of users whom no account lists are rejected, if accounts"
+        " list any; with limits, safe or all, usage is charged at each computation and at each end;"
         " otherwise, as with Slurm's own default, what a job used since the last"
         " computation is lost when it ends, and limits of QOS and associations have no"
         " effect",
@@ -540,6 +541,11 @@ class SlurmKeys(Keys):
     def charges_ends(self) -> bool:
         """Whether Slurm charges what a job has used when it ends, too."""
         return not set(WITH_LIMITS).isdisjoint(self.AccountingStorageEnforce)
+
+    @property
+    def enforces_associations(self) -> bool:
+        """Whether jobs of users in no association are rejected."""
+        return not {"associations", "all"}.isdisjoint(self.AccountingStorageEnforce)
 
     @property
     def preempts(self) -> bool:

@@ -20,6 +20,8 @@ NOT_HONOURED = {
     "switches": "components that ask to wait for few switches; they start on any",
     "oversubscribe": "components that would share their cores; they have them to themselves",
     "qos": "components of a QOS that policy.slurm.qos does not list, so their QOS factor is 0",
+    "association": "components of users in no association; associations are not enforced, so that they run,"
+    " with one share each and no limits of their own",
     "array_limit": "tasks that start with other components: the limit of their array has no effect",
     "unknown_call": "calls of a kind that is not known, which have no effect",
     "preceding_job": "jobs that name a preceding job; they are submitted at their recorded times",
@@ -43,6 +45,7 @@ REJECTED = {
     "features": "for which too few nodes have everything they ask for: features, types of GPU,"
     " amounts on one node",
     "reservation": "that may not use the reservation they name, or find none",
+    "association": "of users in no association, or with an account that is not theirs",
     "limit": "beyond a limit of their QOS or association, at submission",
     "no_room": "for which the nodes of their partition have too little room even if all are idle",
     "resources": "that ask for more of a shared resource than there is",

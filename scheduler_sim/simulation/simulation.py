@@ -51,6 +51,7 @@ from scheduler_sim.simulation.snapshot import stopped
 from scheduler_sim.simulation.suspended import spans_so_far, take_spans
 from scheduler_sim.simulation.switching import switching_of, switching_under_slurm
 from scheduler_sim.simulation.units import find_units
+from scheduler_sim.simulation.unlisted import not_enforced, without_unlisted
 from scheduler_sim.simulation.written import longer_timeline, own_timeline
 from scheduler_sim.system.read_system import read_system
 from scheduler_sim.system.system import System
@@ -339,6 +340,7 @@ class Simulation(Branching):
             from scheduler_sim.simulation.rules.slurm.factors import unlisted_qos
 
             asked.update(unlisted_qos(self.workload, self.policy.slurm))
+            asked.update(not_enforced(self.policy, self.workload))
         if self._reservations is not None and (refused := self._reservations.book.answers):
             asked["reservation_change"] = len(refused)
         if has(self._core, "vetoes") and (unanswered := int(self._core.vetoes.at.failed)):
@@ -574,7 +576,8 @@ def _placed_under(
         from scheduler_sim.simulation.rules.most_parts import most_parts
 
         options["most_parts"] = partial(most_parts, system, policy)
-    return expand(workload, system, **options, models=models, seed=seed)
+    placements = expand(workload, system, **options, models=models, seed=seed)
+    return without_unlisted(placements, policy, workload)
 
 
 def _asking(run: Run, placements: Placements, what: int) -> Ints:

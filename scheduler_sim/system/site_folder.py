@@ -53,6 +53,7 @@ NOBODY = "root"  # whose a reservation is where nothing tells: jobs keep off it
 UNLIMITED = "is enforced, but not in the folder: counts as unlimited"
 ALL_EQUAL = "no accounts in the folder: all users are equal in fair share"
 
+_IMPLYING = frozenset(("limits", "qos", "safe", "wckeys"))
 _ENFORCING = ("limits", "qos", "safe", "all")
 
 
@@ -228,6 +229,7 @@ class _Reading:
             self._give(
                 "accounts", form if self._modelled is None else left.accounts(form, self._modelled), place
             )
+            self._enforce_associations()
         if qos is not None:
             place = str(self.folder / QOS) + ":1"
         elif script is not None:
@@ -345,6 +347,15 @@ class _Reading:
         accounts, users = len(database.tree.accounts) - 1, len(database.tree.users)
         said = _count(accounts, "account"), _count(users, "user"), _count(len(database.qos), "QOS")
         return database, ", ".join(said)
+
+    def _enforce_associations(self) -> None:
+        """What is enforced of jobs implies that their users have associations, all of which are known now.
+
+        As Slurm reads it (slurm.conf(5), AccountingStorageEnforce).
+        """
+        words = str(self.policy.get("AccountingStorageEnforce", "none")).split(",")
+        if "associations" not in words and not _IMPLYING.isdisjoint(words):
+            self.policy["AccountingStorageEnforce"] = ",".join(("associations", *words))
 
     def _associations(self, path: Path) -> tuple[Any, str]:
         tree = read_associations(path, self.site.cluster, self.notes)

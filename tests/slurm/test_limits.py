@@ -473,3 +473,42 @@ def test_in_its_reservation_a_component_waits_for_a_limit_that_others_have_reach
         start = column(play(WHOLE, asked, {"q": limit}), "start_time")
         assert start[:1] == [0] or start[0] < 60
         assert start[1] >= start[2] + 200
+
+
+LISTED = {"a": {"users": {"u": 1}}, "b": {"users": {"v": 1}, "accounts": {"c": {"users": {"w": 1}}}}}
+WHO = {"user": ["u", "x", "v", "W", "", "u", "v"], "account": ["a", "a", "a", "c", "a", "", "gone"]}
+
+
+def test_where_associations_are_enforced_jobs_of_users_in_none_are_rejected() -> None:
+    """As sbatch says: Invalid account or account/partition combination specified."""
+    found = play(WHOLE, jobs(**WHO), accounts=LISTED, AccountingStorageEnforce="associations,limits")
+    refused = [state == "REJECTED" for state in column(found, "state")]
+    assert refused == [False, True, True, False, False, False, True]
+    assert found.metrics["counts"]["rejected_because"] == {"association": 3}
+    assert "association" not in found.metrics["counts"]["not_honoured"]
+
+
+@pytest.mark.parametrize("enforced", ["limits", "none"])
+def test_where_they_are_not_it_is_said_how_many_there_are(enforced: str) -> None:
+    found = play(WHOLE, jobs(**WHO), accounts=LISTED, AccountingStorageEnforce=enforced)
+    assert set(column(found, "state")) == {"COMPLETED"}
+    assert found.metrics["counts"]["not_honoured"]["association"] == 3
+
+
+def test_where_no_account_lists_users_nothing_is_known_of_them() -> None:
+    accounts = {"a": {"limits": {"GrpJobs": 9}}, "b": {}}
+    found = play(WHOLE, jobs(**WHO), accounts=accounts, AccountingStorageEnforce="associations,limits")
+    assert set(column(found, "state")) == {"COMPLETED"}
+    assert "association" not in found.metrics["counts"]["not_honoured"]
+
+
+def test_what_a_process_submits_is_refused_too() -> None:
+    slurm = AT_ONCE | {"accounts": LISTED, "AccountingStorageEnforce": "associations"}
+    simulation = Simulation(WHOLE, jobs(user=["u"], account="a"), Policy(backfill="slurm", slurm=slurm))
+
+    def submit() -> Any:
+        yield simulation.env.timeout(10)
+        simulation.submit(nodes=1, run_time=5, user="x", account="a")
+
+    simulation.process(submit())
+    assert column(simulation.run(), "state") == ["COMPLETED", "REJECTED"]
