@@ -12,6 +12,7 @@ from scheduler_sim.cli.terminal import note, show, step
 from scheduler_sim.errors import InputError
 
 if TYPE_CHECKING:
+    from scheduler_sim.system.site_folder import SiteFolder
     from scheduler_sim.workload.curves import TraceCurves
     from scheduler_sim.workload.table import Workload
 
@@ -65,7 +66,7 @@ def execute(args: argparse.Namespace) -> None:
     if is_folder:
         show(_folder(args))
     else:
-        show(_system(args.what) if is_system else _trace(args))
+        show(_system(args.what) if is_system else _trace(args)[1])
     if args.plot is not None:
         note(f"picture: {args.plot}")
 
@@ -84,7 +85,29 @@ def _folder(args: argparse.Namespace) -> str:
 
     folder = read_folder(args.what)
     args.what = str(folder.workload)
-    return f"{folder_text(folder)}\n\n{_trace(args)}"
+    workload, page = _trace(args)
+    return "\n\n".join(part for part in (folder_text(folder), page, _not_simulated(folder, workload)) if part)
+
+
+def _not_simulated(folder: SiteFolder, workload: Workload) -> str:
+    """What of the trace cannot be simulated on the site's system, under policy slurm; empty if all can."""
+    from scheduler_sim.cli.site import at_site, reservations_under
+    from scheduler_sim.policy.policy import Policy
+    from scheduler_sim.report.wording import printable
+    from scheduler_sim.simulation import Simulation
+
+    system = str(folder.conf)
+    policy = at_site(Policy.resolve("slurm"), (), system, folder, quiet=True)
+    reservations = reservations_under(policy, folder)
+    try:
+        trial = Simulation(
+            system, workload, policy, on_error="skip", events=folder.events, reservations=reservations
+        )
+    except InputError as error:
+        return "\n".join(["not simulated", *(f"  - {printable(line)}" for line in str(error).split("\n"))])
+    left = trial.workload.source.notes[len(workload.source.notes) :]
+    title = "not simulated: an error of run, unless --on-error skip leaves such jobs out"
+    return "\n".join([title, *(f"  - {printable(note)}" for note in left)]) if left else ""
 
 
 def _system(path: str) -> str:
@@ -100,7 +123,8 @@ def _system(path: str) -> str:
     return site_text(site, path)
 
 
-def _trace(args: argparse.Namespace) -> str:
+def _trace(args: argparse.Namespace) -> tuple[Workload, str]:
+    """The trace, and the page on it."""
     from scheduler_sim.cli.trace_page import trace_text
     from scheduler_sim.loaders.read import read_trace
     from scheduler_sim.workload.summary import summarise
@@ -111,7 +135,7 @@ def _trace(args: argparse.Namespace) -> str:
     if args.plot is not None:
         with step(f"drawing {args.plot}"):
             _draw(workload, args)
-    return page
+    return workload, page
 
 
 def _draw(workload: Workload, args: argparse.Namespace) -> None:

@@ -190,3 +190,30 @@ def test_on_the_command_line(tmp_path):
     assert passed.returncode == 0
     assert f"left out: 1 {GONE} (8 ['gone'])" in passed.stderr
     assert f"skipped: 1 {GONE}" in passed.stdout
+
+
+SITE = """\
+ClusterName=acme
+SelectType=select/cons_tres
+SelectTypeParameters=CR_Core_Memory
+NodeName=n[1-4] CPUs=8 RealMemory=64000
+PartitionName=all Nodes=ALL Default=YES MaxTime=7-0
+"""
+HEAD = "JobID|User|Account|Partition|State|Submit|Start|End|Elapsed|Timelimit|NNodes|NCPUS|ReqMem"
+TIMES = "2026-03-02T08:00:00|2026-03-02T08:00:05|2026-03-02T09:00:05|01:00:00|02:00:00|1|8|16G"
+RECORDS = {"11": "all", "12": "oldpart", "40+0": "all", "40+1": "all", "30_1": "gone", "50": "all"}
+
+
+def test_inspect_of_a_site_says_what_run_will_not_simulate(tmp_path):
+    rows = [f"{name}|ann|phys|{partition}|COMPLETED|{TIMES}" for name, partition in RECORDS.items()]
+    (tmp_path / "slurm.conf").write_text(SITE)
+    (tmp_path / "sacct.txt").write_text("\n".join([HEAD, *rows, ""]))
+    command = [sys.executable, "-m", "scheduler_sim"]
+    page = subprocess.run([*command, "inspect", "."], cwd=tmp_path, capture_output=True, text=True)
+    assert page.returncode == 0
+    assert f"2 {GONE} (12 [line 3, 'oldpart'], 30_1 [line 6, 'gone'])" in page.stdout
+    assert f"2 {TOGETHER} (40 [line 4])" in page.stdout
+    skipping = [*command, "run", ".", "--on-error", "skip"]
+    run = subprocess.run(skipping, cwd=tmp_path, capture_output=True, text=True)
+    assert run.returncode == 0
+    assert f"skipped: 2 {TOGETHER}" in run.stdout
