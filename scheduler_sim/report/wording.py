@@ -20,6 +20,8 @@ NOT_HONOURED = {
     "switches": "components that ask to wait for few switches; they start on any",
     "oversubscribe": "components that would share their cores; they have them to themselves",
     "qos": "components of a QOS that policy.slurm.qos does not list, so their QOS factor is 0",
+    "delay": "components with a delay that counts from nothing: alone, or the first of their job; they start"
+    " without it",
     "association": "components of users in no association; associations are not enforced, so that they run,"
     " with one share each and no limits of their own",
     "array_limit": "tasks that start with other components: the limit of their array has no effect",

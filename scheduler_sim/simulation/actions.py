@@ -191,7 +191,10 @@ class Actions(Awaiting):
         """
         where = self._requests.checked({"partition": partition, "nodes": nodes})
         if time_limit is not None and self.models is not None and self.models.change_times:
-            raise ConfigError(f"time_limit: found {time_limit} {CHANGED_LIMITS}; allowed here: none")
+            raise ConfigError(
+                f"time_limit: found {time_limit} {CHANGED_LIMITS}; allowed here: other fields, or"
+                " models that leave times as they are"
+            )
         fields = {"time_limit": time_limit, "priority": priority, "nice": nice, "begin_time": begin_time}
         given, row = self._operations.checked(self._core, fields), self._row(component_id)
         if not given and not where:

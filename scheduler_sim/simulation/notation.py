@@ -98,7 +98,8 @@ class Writer:
         if parts := parts_of(thing, kind):
             return {"of": f"{kind.__module__}:{kind.__qualname__}", "parts": self._mapping(parts)}
         raise ConfigError(
-            f"save: found {_described(thing)} in the simulation, which no file can hold; allowed: none"
+            f"save: found {_described(thing)} in the simulation, which no file can hold;"
+            " allowed: branch(), which copies it"
         )
 
     def _all(self, things: Any) -> list[Any]:

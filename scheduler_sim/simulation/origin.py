@@ -49,7 +49,8 @@ class Origin(NamedTuple):
         ):
             if not are_alike(there, again):
                 raise InputError(
-                    f"save: found a {name} that cannot be rebuilt from its keys; allowed: another one"
+                    f"save: found a {name} that cannot be rebuilt from its keys; allowed: one that is"
+                    " read from a file, or made of keys"
                 )
         return made | {"workload": parts}
 

@@ -334,6 +334,8 @@ class Simulation(Branching):
         asked = {name: n for name, n in self.workload.not_honoured().items() if name not in told}
         if self._unknown_calls:
             asked["unknown_call"] = self._unknown_calls
+        if self._run.units.in_vain:
+            asked["delay"] = self._run.units.in_vain
         if not slurm and (tasks := self._unlimited_tasks()):
             asked["array_limit"] = tasks
         if slurm:

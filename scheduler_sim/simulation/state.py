@@ -74,7 +74,10 @@ def _copy(thing: Any, kind: Any, known: Known) -> Any:
         made.__dict__ |= {name: copied(part, known) for name, part in thing.__dict__.items()}
         return made
     found = f"{kind.__module__}.{kind.__qualname__}"
-    raise ConfigError(f"branch: found a {found} in the simulation, which cannot be copied; allowed: none")
+    raise ConfigError(
+        f"branch: found a {found} in the simulation, which cannot be copied; allowed: numbers,"
+        " texts, lists, dictionaries, sets and arrays"
+    )
 
 
 def _all_values(things: Any) -> bool:

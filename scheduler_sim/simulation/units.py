@@ -30,11 +30,13 @@ class Units:
     members : those of each unit, by offset and trace order; the first of the trace is the leader
     offset : int64[n], s from the start of the unit
     think : int64[n], s after its dependencies are satisfied until a component is eligible
+    in_vain : how many have a delay that counts from nothing: alone, or the first of their job
     """
 
     members: list[np.ndarray]
     offset: np.ndarray
     think: np.ndarray
+    in_vain: int = 0
 
 
 def find_units(workload: Workload, placements: Placements, *, resolution_s: int = 1) -> Units:
@@ -50,7 +52,8 @@ def find_units(workload: Workload, placements: Placements, *, resolution_s: int 
     waits[edges.row] = True
     several = workload.columns["components_total"][here] > 1
     if not several.any() and not len(ties.row):
-        return Units([], np.zeros(count, dtype=np.int64), np.where(waits, delay, 0))
+        nothing = np.zeros(count, dtype=np.int64)
+        return Units([], nothing, np.where(waits, delay, 0), int(((delay > 0) & ~waits).sum()))
     job = pd.factorize(workload.columns["modular_job_id"][here])[0]
     job[~several] = len(job) + np.flatnonzero(~several)
     ties, apart = _without_own(ties, edges, job)
@@ -66,6 +69,7 @@ def find_units(workload: Workload, placements: Placements, *, resolution_s: int 
         list(_members(label, offset := _offsets(bound, own))),
         offset,
         np.where(waits & ~tied, delay, 0),
+        int(((delay > 0) & ~waits & ~np.isin(np.arange(count), bound[0])).sum()),
     )
 
 

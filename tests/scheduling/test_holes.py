@@ -280,7 +280,7 @@ def test_a_change_and_a_deletion_are_seen_at_once() -> None:
     [
         ({"flags": ["FLEX"]}, {}, r"system.reservations\[0\].flags: found FLEX under policy easy"),
         ({"nodes": ["m[0-9]"]}, {}, "numbers from 0 to 3"),
-        ({}, {"preempt": {"by": "priority"}}, "found 1 with policy.preempt; allowed here: none"),
+        ({}, {"preempt": {"by": "priority"}}, "found 1 with policy.preempt; allowed: one of the two"),
         ({}, {"shadow": "static"}, "policy.shadow: found 'static'"),
     ],
 )

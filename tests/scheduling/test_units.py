@@ -177,7 +177,7 @@ def test_a_circle_of_delays_is_an_error_with_its_row() -> None:
         dependency_kinds=["", "DYNAMIC", "DYNAMIC", ""],
     )
     system = System.from_dict({"modules": [{"name": "A", "nodes": 9}]})
-    with pytest.raises(InputError, match="circle in row 1"):
+    with pytest.raises(InputError, match=r"form a circle(.|\n)*lead round in a circle \(1 "):
         simulate(system, trace, "easy")
 
 
@@ -262,3 +262,20 @@ def test_a_limit_that_changes_changes_what_a_waiting_unit_needs() -> None:
     result = operated(run, 5, lambda run: run.update(3, time_limit=200))
     result.check()
     assert result.components["start_time"].tolist() == [0, 10, 60, 170, 260]
+
+
+@pytest.mark.parametrize("policy", ["easy", "slurm"])
+def test_a_delay_that_counts_from_nothing_is_counted(policy: str) -> None:
+    """Of a job of one component, and of the first of several; not behind a dependency, or another."""
+    workload = Workload.from_columns(
+        component_id=[1, 2, 3, 4, 5],
+        modular_job_id=[1, 2, 3, 3, 5],
+        nodes=[1] * 5,
+        submit_time=[0] * 5,
+        run_time=[60] * 5,
+        delay=[60, -1, 60, 120, 60],
+        dependency_ids=["", "", "", "", "2"],
+        dependency_kinds=["", "", "", "", "AFTER"],
+    )
+    result = simulate(System.homogeneous(8), workload, policy)
+    assert result.metrics["counts"]["not_honoured"] == {"delay": 2}

@@ -149,7 +149,7 @@ def test_a_run_that_is_done_again_takes_as_long_as_its_nodes_say(
 @pytest.mark.parametrize(
     ("system", "policy", "more", "message"),
     [
-        ({}, {}, {}, "spread: found for system .*, which has no topology; allowed: none"),
+        ({}, {}, {}, "spread: found for system .*, which has no topology; allowed: a system with one"),
         (
             {"topology": {"levels": [2]}},
             {},

@@ -66,8 +66,8 @@ class Holes(Numbers):
             "with policy.extend_job: grant": self.run.policy.extend_job == "grant",
         }
         for words in (words for words, is_so in where.items() if is_so):
-            raise ConfigError(f"{found} {words}; allowed here: none")
-        self.run.refuse(TOGETHER, f"{found} where components start together; allowed here: none")
+            raise ConfigError(f"{found} {words}; allowed: one of the two")
+        self.run.refuse(TOGETHER, f"{found} where components start together; allowed: one of the two")
         for i, one in enumerate(self.run.system.reservations):
             if one.features:
                 raise ConfigError(

@@ -24,7 +24,7 @@ class Leaves(Numbers):
         if self.needed and run.system.topology is None:
             raise ConfigError(
                 f"policy.topology: found compact for system {run.system.name}, which has no topology;"
-                " allowed here: none"
+                " allowed: a system with one"
             )
         self._switches: tuple[Switch, ...] = ()
         if self.needed and run.system.topology is not None:

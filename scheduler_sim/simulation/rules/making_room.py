@@ -29,7 +29,7 @@ class MakingRoom(Numbers):
             run.refuse(TOGETHER, self._problem("together with components that start together"))
 
     def _problem(self, where: str) -> str:
-        return f"policy.preempt: found {self.run.policy.preempt} {where}; allowed: none"
+        return f"policy.preempt: found {self.run.policy.preempt} {where}; allowed: one of the two"
 
     def describe(self, jobs: Jobs) -> Any:
         """Components that could run in several ways, or ask for shared resources, are refused."""

@@ -47,7 +47,9 @@ class Spread(Numbers):
             return
         found = f"models: applications.types[{laws[0][0]}].spread: found"
         if run.system.topology is None:
-            raise ConfigError(f"{found} for system {run.system.name}, which has no topology; allowed: none")
+            raise ConfigError(
+                f"{found} for system {run.system.name}, which has no topology; allowed: a system with one"
+            )
         if run.policy.backfill == "slurm":
             _refuse_components(run, found)
         for i, _ in laws:

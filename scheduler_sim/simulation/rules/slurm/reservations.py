@@ -49,7 +49,7 @@ class Reservations(Numbers):
     def _refuse_what_is_not_there(self) -> None:
         """Reservations are by the rules of 22.05, for single components."""
         found = f"system.reservations: found {len(self.run.system.reservations)}"
-        self.run.refuse(TOGETHER, f"{found} where components start together; allowed here: none")
+        self.run.refuse(TOGETHER, f"{found} where components start together; allowed: one of the two")
         keys = self.run.policy.slurm
         if keys.gangs:
             raise ConfigError(
