@@ -63,7 +63,7 @@ class Actions(Awaiting):
         self._suspended: list[Suspended] = []
         self._slowed: list[SlowedSpan] = []
         self._preempted = 0  # runs that were requeued to make room
-        self._outages = Outages(self._loader.run, self.stream("failure"), self._cap, self._lost)
+        self._outages = Outages(self._loader, self.stream("failure"), self._cap, self._lost)
         self._changes: list[Change] = []
         self._events = NodeEvents(self.system, self._outages)
         self._happening: list[Happening] = []
@@ -301,7 +301,7 @@ class Actions(Awaiting):
     def _act(self) -> None:
         """Carry out what was noted; the core stands at this instant, its ends handled."""
         for happening in self._happening:
-            self._events.carry_out(self._core, happening)
+            self._core = self._events.carry_out(self._core, happening)
         for change in self._changes:
             self._core, coming = self._outages.carry_out(self._core, change)
             if coming is not None:

@@ -1,8 +1,4 @@
-"""Node events of a system, carried out on the core: which nodes are out, by which, and who was on them.
-
-Where nodes are told apart it is these nodes, and the components on them. Where they are only counted, as many
-are taken as the event names: of DOWN drawn among all in service, as `fail` does, of others idle ones first.
-"""
+"""Node events of a system: when each begins and ends, and what it does."""
 
 from __future__ import annotations
 
@@ -10,13 +6,10 @@ from collections.abc import Iterator, Sequence
 from heapq import heappop, heappush
 from typing import Any, NamedTuple
 
-import numpy as np
-
-from scheduler_sim.engine.core.events import KIND
-from scheduler_sim.engine.engine import FullCore, has
+from scheduler_sim.engine.engine import FullCore
 from scheduler_sim.errors import InputError
-from scheduler_sim.simulation.outages import Outages
-from scheduler_sim.simulation.rules.shared_nodes import running_on, take_nodes_down
+from scheduler_sim.simulation.node_book import Reason
+from scheduler_sim.simulation.outages import Outage, Outages
 from scheduler_sim.system.node_events import DOWN, RESUME, NodeEvent, seconds_at
 from scheduler_sim.system.system import System
 
@@ -32,12 +25,14 @@ class Happening(NamedTuple):
     time : s on the trace's clock
     order : ``ENDS``, ``BEGINS`` or ``ENDS_AT_ONCE``
     number : which event, of all there are
+    until : when the event ends, s; None: not by itself
     event : that event
     """
 
     time: int
     order: int
     number: int
+    until: int | None
     event: NodeEvent
 
     @property
@@ -112,9 +107,10 @@ class ToCome:
 
 
 def _begin_and_end(event: NodeEvent, number: int, begin: Any, end: Any) -> Iterator[Happening]:
-    yield Happening(begin, BEGINS, number, event)
-    if end is not None:
-        yield Happening(max(end, begin), ENDS if end > begin else ENDS_AT_ONCE, number, event)
+    until = None if end is None else max(end, begin)
+    yield Happening(begin, BEGINS, number, until, event)
+    if until is not None:
+        yield Happening(until, ENDS if until > begin else ENDS_AT_ONCE, number, until, event)
 
 
 def _on_trace(time: int | str, number: int, unix_start: int | None) -> int:
@@ -129,153 +125,21 @@ def _on_trace(time: int | str, number: int, unix_start: int | None) -> int:
 
 
 class NodeEvents:
-    """Which nodes are out of service by the events of a system, and by which of these."""
+    """Node events of a system, carried out on the core."""
 
     def __init__(self, system: System, outages: Outages) -> None:
         self._system, self._outages = system, outages
-        self._open: dict[tuple[int, int], set[int]] = {}  # events of each node that is out
-        self._counted: dict[int, tuple[int, int]] = {}  # module and how many, of events that name no nodes
-        self._to_end = 0  # events that have begun, and have an end to come
         self.failures = 0  # that a model drew
 
-    @property
-    def withheld(self) -> bool:
-        """Whether nodes are out of service by some event."""
-        return bool(self._open or self._counted)
-
-    @property
-    def awaited(self) -> bool:
-        """Whether some event that has begun will end."""
-        return self._to_end > 0
-
-    def carry_out(self, core: FullCore, one: Happening) -> None:
-        """Take nodes out of service, or bring back those that no other event keeps out."""
+    def carry_out(self, core: FullCore, one: Happening) -> FullCore:
+        """Take nodes out of service, or bring back those that nothing else keeps out; returns the core."""
         event = one.event
-        if event.end is not None:
-            self._to_end += -1 if one.ends else 1
-        self.failures += one.number >= len(self._system.events) and not one.ends
         module = self._system.module_index(event.module)
-        if not event.nodes:
-            self._change_count(core, module, one)
-        elif one.ends or event.state == RESUME:
-            self._bring_back(core, module, event.nodes, None if event.state == RESUME else one.number)
-        else:
-            self._take(core, module, one)
-
-    def _change_count(self, core: FullCore, module: int, one: Happening) -> None:
-        event = one.event
+        if one.ends:
+            return self._outages.end(core, one.number)
         if event.state == RESUME:
-            self._outages.resume(core, module, event.count)
-        elif one.ends:
-            self._outages.resume(core, *self._counted.pop(one.number))
-        else:
-            amount = min(event.count, self._outages.in_service(core, module))
-            self._counted[one.number] = module, amount
-            self._outages.take_counted(core, module, amount, down=event.state == DOWN, requeue=event.requeue)
-
-    def _take(self, core: FullCore, module: int, one: Happening) -> None:
-        event = one.event
-        new = [node for node in event.nodes if (module, node) not in self._open]
-        for node in event.nodes:
-            self._open.setdefault((module, node), set()).add(one.number)
-        there = _ShareOfNodes.of(core, module) or _WholeNodes.of(core, module)
-        if there is None:
-            self._outages.take_counted(
-                core, module, len(new), down=event.state == DOWN, requeue=event.requeue
-            )
-            return
-        there.take_out(new)
-        if event.state == DOWN:
-            self._outages.stop(core, there.rows_on(event.nodes), requeue=event.requeue)
-
-    def _bring_back(self, core: FullCore, module: int, nodes: Sequence[int], number: int | None) -> None:
-        """End one event of some nodes, or all that keep them out."""
-        back = []
-        for node in nodes:
-            events = self._open.get((module, node), set())
-            if number is None or events == {number}:
-                back += [node] if self._open.pop((module, node), None) else []
-            else:
-                events.discard(number)
-        there = _ShareOfNodes.of(core, module) or _WholeNodes.of(core, module)
-        if there is None:
-            self._outages.resume(core, module, len(back))
-        else:
-            there.put_back(back)
-
-
-class _ShareOfNodes:
-    """The nodes of a module that are told apart, as jobs may share them."""
-
-    def __init__(self, core: FullCore, begin: int) -> None:
-        self._core, self._begin = core, begin
-
-    @classmethod
-    def of(cls, core: FullCore, module: int) -> _ShareOfNodes | None:
-        """Return them; None where they are not told apart."""
-        if not has(core, "shared_nodes"):
-            return None
-        it = core.shared_nodes.module[module]
-        return cls(core, int(it.begin)) if it.begin < it.end else None
-
-    def take_out(self, nodes: Sequence[int]) -> None:
-        take_nodes_down(self._core, self._begin + np.array(nodes, dtype=np.int64))
-
-    def put_back(self, nodes: Sequence[int]) -> None:
-        from scheduler_sim.engine.rules.shared_nodes.service import bring_node_back
-
-        for node in nodes:
-            bring_node_back(self._core, self._begin + node)
-
-    def rows_on(self, nodes: Sequence[int]) -> np.ndarray:
-        rows = _running(self._core)
-        own = self._core.shared_nodes.module["begin"][_modules_of(self._core, rows)] == self._begin
-        return running_on(self._core, rows[own], self._begin + np.array(nodes))
-
-
-class _WholeNodes:
-    """The nodes of a module under Slurm."""
-
-    def __init__(self, core: FullCore, module: int) -> None:
-        self._core, self._module = core, module
-
-    @classmethod
-    def of(cls, core: FullCore, module: int) -> _WholeNodes | None:
-        """Return them; None where it is not known who has which."""
-        return cls(core, module) if has(core, "outages") else None
-
-    def take_out(self, nodes: Sequence[int]) -> None:
-        from scheduler_sim.engine.rules.slurm.outages import take_out
-
-        for node in self._numbers(nodes):
-            take_out(self._core, node)
-
-    def put_back(self, nodes: Sequence[int]) -> None:
-        from scheduler_sim.engine.rules.slurm.outages import put_back
-
-        for node in self._numbers(nodes):
-            put_back(self._core, node, self._module)
-
-    def rows_on(self, nodes: Sequence[int]) -> np.ndarray:
-        from scheduler_sim.simulation.rules.slurm.outages import has_any
-        from scheduler_sim.simulation.rules.slurm.running import planned_ends
-
-        numbers = set(self._numbers(nodes))
-        return np.array([row for row in planned_ends(self._core) if has_any(self._core, row, numbers)], int)
-
-    def _numbers(self, nodes: Sequence[int]) -> Iterator[int]:
-        from scheduler_sim.simulation.rules.slurm.outages import number_of
-
-        return (number_of(self._core, self._module, node) for node in nodes)
-
-
-def _running(core: FullCore) -> np.ndarray:
-    """Rows of running components, ascending."""
-    rows = np.sort(np.asarray(core.heap)["row"][: core.clock.events])
-    running: np.ndarray = rows[rows // KIND == 0]
-    return running
-
-
-def _modules_of(core: FullCore, rows: np.ndarray) -> np.ndarray:
-    modules: np.ndarray = np.asarray(core.placements)["module"][np.asarray(core.jobs)["placed"][rows]]
-    return modules
+            return self._outages.resume(core, module, event.nodes, event.count)
+        self.failures += one.number >= len(self._system.events)
+        count = 0 if event.nodes else event.count
+        outage = Outage(module, event.nodes, count, down=event.state == DOWN, requeue=event.requeue)
+        return self._outages.take(core, outage, Reason(one.number, one.until))

@@ -23,6 +23,7 @@ from scheduler_sim.simulation.checkpoint_account import writing
 from scheduler_sim.simulation.component_table import OF_ARRAY, OF_RECORD, OF_TRACE, TEXTS, ComponentTable
 from scheduler_sim.simulation.lost import LostRun, lost_runs
 from scheduler_sim.simulation.node_parts import part_columns, parts_had, told_apart
+from scheduler_sim.simulation.outages import outage_warnings
 from scheduler_sim.simulation.plans import Plans
 from scheduler_sim.simulation.reasons import ASKED, reason_columns
 from scheduler_sim.simulation.rejections import count_rejected, why_rejected
@@ -217,6 +218,7 @@ def build_result(
         counts=counts,
         energy=energy,
         warnings=[
+            *outage_warnings(counts),
             *checkpoint_warnings(counts),
             *spread_warnings(counts),
             *(() if models is None else models.warnings(list(modules))),

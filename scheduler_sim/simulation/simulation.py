@@ -33,6 +33,7 @@ from scheduler_sim.simulation.lifted import lifted_limits
 from scheduler_sim.simulation.load import Loader
 from scheduler_sim.simulation.lost import preempted_runs, requeued_unbegun
 from scheduler_sim.simulation.node_events import ToCome, happenings
+from scheduler_sim.simulation.outages import NOT_THERE
 from scheduler_sim.simulation.plans import plans_of
 from scheduler_sim.simulation.rules.calls import find_calls
 from scheduler_sim.simulation.rules.checkpoints import PAST_LIMIT
@@ -368,6 +369,7 @@ class Simulation(Branching):
                 + self._preempted
                 + requeued_unbegun(self._core),
                 "failures": self._events.failures,
+                NOT_THERE: self._outages.not_there,
                 PAST_LIMIT: checkpoints.past_limit,
                 SPREAD_PAST_LIMIT: spread_past_limit(self._core),
                 "held_back": self._operations.held_back + held_by_scheduler(self._core),
@@ -458,8 +460,8 @@ class Simulation(Branching):
             return True
         if self.system.failures:
             stated = self._to_come is not None and self._to_come.stated_to_come > 0
-            return stated or self._events.awaited or self._outages.awaited
-        return self._events.withheld or self._outages.withheld(self._core)
+            return stated or self._outages.awaited
+        return self._outages.withheld
 
     # -- the core's turn ---------------------------------------------------------------
 

@@ -22,9 +22,7 @@ from scheduler_sim.engine.core.lifecycle import finish, leave_queue, send_back
 from scheduler_sim.engine.core.moments import (
     instant_opens,
     nodes_idle,
-    nodes_leave,
     nodes_removed,
-    nodes_stay,
     struck,
 )
 from scheduler_sim.engine.core.queue import remove
@@ -105,7 +103,6 @@ def take_down(core: Core, module: int, nodes: int) -> None:
     nodes_removed(core, module, idle)
     leaving = nodes - idle - take_those_off(core, module, nodes - idle)
     core.pools[module].draining += leaving
-    nodes_leave(core, module, leaving)
     core.pools[module].touched = 1
     core.clock.dirty = core.clock.early = core.clock.lost = 1
 
@@ -129,7 +126,6 @@ def bring_back(core: Core, module: int, nodes: int) -> None:
     """Put nodes back into service; those that were still to be drained just stay."""
     kept = min(nodes, core.pools[module].draining)
     core.pools[module].draining -= kept
-    nodes_stay(core, module, kept)
     core.pools[module].down -= nodes - kept
     core.pools[module].free += nodes - kept
     nodes_idle(core, module, nodes - kept)

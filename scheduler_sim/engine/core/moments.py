@@ -156,16 +156,6 @@ def nodes_removed(core: Core, module: int, nodes: int) -> None:
 
 
 @event
-def nodes_leave(core: Core, module: int, nodes: int) -> None:
-    """Busy nodes are to leave service once they are idle."""
-
-
-@event
-def nodes_stay(core: Core, module: int, nodes: int) -> None:
-    """Busy nodes that were to leave service stay."""
-
-
-@event
 def nodes_idle(core: Core, module: int, nodes: int) -> None:
     """Nodes are idle from now on."""
 

@@ -21,7 +21,6 @@ from scheduler_sim.engine.rules.shared_nodes.state import (
     LEAST_LEFT,
     NEVER,
     RANDOM,
-    UP,
     WORST_FIT,
     SharedSizes,
     steps_for,
@@ -299,23 +298,6 @@ def offsets_of(system: System, policy: Policy) -> Ints:
     """int64[m + 1]: number of the first node of each module among those that are told apart."""
     apart = apart_under(system, policy)
     return np.cumsum([0, *(module.nodes * one for module, one in zip(system.modules, apart, strict=True))])
-
-
-def in_service(core: FullCore, module: int) -> Ints | None:
-    """Return the nodes of a module that are in service and stay there; None where they are only counted."""
-    part = core.shared_nodes
-    begin, end = int(part.module[module].begin), int(part.module[module].end)
-    if begin == end:
-        return None
-    return begin + np.flatnonzero(np.asarray(part.node)["service"][begin:end] == UP)
-
-
-def take_nodes_down(core: FullCore, nodes: Ints) -> None:
-    """Take nodes that are in service out of it: now if they are idle, else once they are."""
-    from scheduler_sim.engine.rules.shared_nodes.service import take_node_down
-
-    for node in nodes.tolist():
-        take_node_down(core, node)
 
 
 def running_on(core: FullCore, rows: Ints, nodes: Ints) -> Ints:

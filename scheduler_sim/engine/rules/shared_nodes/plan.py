@@ -26,7 +26,6 @@ from scheduler_sim.engine.rules.shared_nodes.packing import choose
 from scheduler_sim.engine.rules.shared_nodes.state import (
     AWAY,
     CORES,
-    DOWN,
     SharedCore,
     SharedSizes,
     steps_for,
@@ -100,15 +99,14 @@ def lay_out_nodes(core: NodePlanCore, on_time: bool) -> None:
     for module in range(core.clock.modules):
         if not told_apart(core, module):
             continue
-        back = part.module[module].begin
         for i in range(core.pools[module].release_head, core.pools[module].release_tail):
             row, time = core.releases[module, i].row, core.releases[module, i].time
+            if row < 0:
+                _come_back(core, module, time, max(time, now + 1))
+                continue
             if time <= now:
                 time = now if on_time and ends_now(core, row) else now + 1
-            if row >= 0:
-                _come_free(core, core.jobs[row].placed, time)
-            else:
-                back = _come_back(core, module, back, core.releases[module, i].nodes, time)
+            _come_free(core, core.jobs[row].placed, time)
 
 
 @part
@@ -130,18 +128,15 @@ def _come_free(core: NodePlanCore, placement: int, time: int) -> None:
 
 
 @part
-def _come_back(core: NodePlanCore, module: int, first: int, nodes: int, time: int) -> int:
-    """Nodes out of service are announced to be back: the first from ``first`` on; returns where to go on."""
-    part, plan, node = core.shared_nodes, core.node_plan, first
-    while nodes > 0 and node < part.module[module].end:
-        if part.node[node].service == DOWN:
+def _come_back(core: NodePlanCore, module: int, announced: int, time: int) -> None:
+    """The nodes that are announced to be back at a time take jobs again, in the plan from ``time`` on."""
+    part, plan = core.shared_nodes, core.node_plan
+    for node in range(part.module[module].begin, part.module[module].end):
+        if part.node[node].back == announced:
             step = _cut(core, node, time)
             while step >= 0:
                 plan.free[step, CORES] += AWAY
                 step = plan.step[step].after
-            nodes -= 1
-        node += 1
-    return node
 
 
 @part

@@ -45,7 +45,6 @@ from scheduler_sim.engine.rules.shared_nodes.scores import is_drawn
 from scheduler_sim.engine.rules.shared_nodes.state import (
     AWAY,
     CORES,
-    DOWN,
     NEVER,
     SharedCore,
     SharedSizes,
@@ -143,7 +142,6 @@ def _go_to_shadow(core: ShadowCore, module: int, front: int) -> None:
     able = _count_able(core, front)
     pool.shadow = INF
     soonest = core.clock.now + 1  # also for what is past its planned end
-    back = core.shared_nodes.module[module].begin
     for i in range(pool.release_head, pool.release_tail):
         time = max(plan[i].time, soonest)
         if time > pool.shadow:
@@ -151,8 +149,7 @@ def _go_to_shadow(core: ShadowCore, module: int, front: int) -> None:
         if plan[i].row >= 0:
             able += _leave(core, core.jobs[plan[i].row].placed, front)
         else:
-            back, more = _come_back(core, module, front, back, plan[i].nodes)
-            able += more
+            able += _come_back(core, module, front, plan[i].time)
         if able >= wanted:
             pool.shadow = time
     core.shadow.front[module].slack = able - wanted
@@ -184,21 +181,16 @@ def _leave(core: ShadowCore, placement: int, front: int) -> int:
 
 
 @part
-def _come_back(core: ShadowCore, module: int, front: int, first: int, nodes: int) -> tuple[int, int]:
-    """Nodes out of service are announced to be back: the first from ``first`` on.
-
-    Returns where to go on, and how many more nodes are able for the front then.
-    """
-    part, node, more = core.shared_nodes, first, 0
+def _come_back(core: ShadowCore, module: int, front: int, announced: int) -> int:
+    """The nodes that are announced to be back at a time; returns how many more are able for the front then."""
+    part, more = core.shared_nodes, 0
     demand = part.request[front].demand
-    while nodes > 0 and node < part.module[module].end:
-        if part.node[node].service == DOWN:
+    for node in range(part.module[module].begin, part.module[module].end):
+        if part.node[node].back == announced:
             core.shadow.free[CORES, node] += AWAY
-            nodes -= 1
             if may_take(core, demand, node):
                 more += set_bit(core.shadow.able, node, is_able_then(core, demand, node))
-        node += 1
-    return node, more
+    return more
 
 
 @inlined

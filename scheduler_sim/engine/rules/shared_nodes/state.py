@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from scheduler_sim.engine.core.records import Ints, Record, Table, Tiny, Words, one, room, table
-from scheduler_sim.engine.core.state import Core
+from scheduler_sim.engine.core.state import INF, Core
 from scheduler_sim.engine.rules.shared_nodes.device_state import Devices
 
 CORES, MEMORY, GPUS = 0, 1, 2
@@ -73,6 +73,7 @@ class Node:
     module: int
     jobs: int  # that run on it
     service: int  # UP, LEAVING or DOWN
+    back: int  # out of service: when plans know that it is in it again, INF = they do not
 
 
 class Request:
@@ -150,10 +151,12 @@ def steps_for(nodes: int, depth: int, slots: int) -> int:
 def blank_shared_nodes(sizes: SharedSizes) -> SharedNodes:
     """Return a part whose nodes have nothing."""
     empty = np.zeros((sizes.kinds, sizes.nodes), dtype=np.int64)
+    node = table(Node, sizes.nodes)
+    node["back"] = INF
     return SharedNodes(
         rules=one(SharedRules),
         module=table(SharedModule, sizes.modules),
-        node=table(Node, sizes.nodes),
+        node=node,
         capacity=empty,
         free=empty.copy(),
         request=table(Request, sizes.placements),

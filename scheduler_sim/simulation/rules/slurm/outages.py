@@ -1,9 +1,10 @@
-"""Nodes that are out of service by name under Slurm, where they are whole."""
+"""Nodes that are out of service under Slurm, where they are whole: which, by their numbers."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from scheduler_sim.engine.core.records import Words
 from scheduler_sim.engine.engine import FullCore, Sizes
 from scheduler_sim.simulation.rules.numbers import Numbers, Run
 from scheduler_sim.simulation.rules.shared_nodes import shares_under_slurm
@@ -11,14 +12,14 @@ from scheduler_sim.simulation.rules.slurm.masks import WORD, words_of
 
 
 class NamedOutages(Numbers):
-    """Has room for them in a run of which nodes are out of service by name."""
+    """Has room for them in a run of which nodes leave service; one may do so that did not look like it."""
 
     part = "outages"
 
     def __init__(self, run: Run) -> None:
         super().__init__(run)
-        by_name = bool(run.system.failures) or any(event.nodes for event in run.system.events)
-        self.needed = by_name and not shares_under_slurm(run.system, run.policy)
+        slurm = run.policy.backfill == "slurm" and not shares_under_slurm(run.system, run.policy)
+        self.needed = slurm and bool(run.system.failures or run.system.events)
 
     def room(self, sizes: Sizes) -> int:
         """As many words as all modules have."""
@@ -29,6 +30,11 @@ def number_of(core: FullCore, module: int, node: int) -> int:
     """Return the number of a node of a module among all, by the words of the modules."""
     partition = np.asarray(core.slurm.partition)
     return WORD * int(partition["low"][np.argmax(partition["module"] == module)]) + node
+
+
+def is_in(nodes: Words, number: int) -> bool:
+    """Return whether a set has a node, by its number among all."""
+    return bool(int(nodes[number // WORD]) >> number % WORD & 1)
 
 
 def has_any(core: FullCore, row: int, nodes: set[int]) -> bool:
