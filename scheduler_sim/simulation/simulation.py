@@ -29,6 +29,7 @@ from scheduler_sim.simulation import outcome
 from scheduler_sim.simulation.actions import CHANGED_LIMITS
 from scheduler_sim.simulation.branching import Branching
 from scheduler_sim.simulation.environment import OwnEnvironment
+from scheduler_sim.simulation.laws import Standing, broken_law, refuse_to_stand_still
 from scheduler_sim.simulation.lifted import lifted_limits
 from scheduler_sim.simulation.load import Loader
 from scheduler_sim.simulation.lost import preempted_runs, requeued_unbegun
@@ -497,6 +498,7 @@ class Simulation(Branching):
         if self._told:
             self._core, self._told = own_timeline(self._core), False
         clock = self._core.clock
+        at_once = Standing(int(clock.now), int(clock.steps))
         while True:
             begin = perf_counter()
             self._loader.scheme.run(self._core, until, clock.steps + self._steps_at_once)
@@ -514,7 +516,11 @@ class Simulation(Branching):
                 self.progress(ended, int(clock.jobs))
             if clock.status == slot.TIMELINE_FULL:
                 self._core = longer_timeline(self._core)
-            elif clock.status != slot.BUDGET:
+            elif clock.status == slot.BUDGET:
+                at_once = refuse_to_stand_still(self._core, at_once)
+            elif clock.status == slot.BROKEN:
+                raise broken_law(self._core, self.system)
+            else:
                 return
 
     def _tell(self, _: simpy.Event) -> None:

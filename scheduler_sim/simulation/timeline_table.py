@@ -28,6 +28,9 @@ NAMES = {
 THOUSANDTHS_OF = {"cores": "cores_busy", "gpus": "gpus_busy"}
 """Those that the core counts in thousandths."""
 
+OF_PARTS = ("cores", "memory", "gpus")
+"""What the core counts of nodes that it tells apart: the table has it where jobs share them."""
+
 
 class TimelineTable:
     """Rows of each module, and of the total over them, in order of time.
@@ -42,7 +45,7 @@ class TimelineTable:
     ) -> None:
         self.further = further
         self._names = [*(module.name for module in system.modules), TOTAL]
-        self._rows = rows if milliwatts is None else {**rows, "milliwatts": milliwatts}
+        self._rows = _that_differ(rows if milliwatts is None else {**rows, "milliwatts": milliwatts}, further)
 
     @property
     def of_modules(self) -> dict[str, Any]:
@@ -91,7 +94,7 @@ class TimelineTable:
         return {
             "nodes_reserved_idle": np.zeros(len(time), dtype=np.int64),
             **{theirs: columns[ours] for ours, theirs in NAMES.items() if ours in columns},
-            **({"memory_busy_kb": columns["memory"] % ENOUGH} if "memory" in columns else {}),
+            **({"memory_busy_kb": columns["memory"]} if "memory" in columns else {}),
             "time": time,
             "module": TextColumn(columns["module"], self._names),
             **{
@@ -101,6 +104,21 @@ class TimelineTable:
             },
             **({} if milliwatts is None else {"power_w": milliwatts / MILLI}),
         }
+
+
+def _that_differ(rows: Written, further: Further) -> Written:
+    """Return the rows of each module in which something differs that the table has, from the one before."""
+    if "memory" not in rows:
+        return rows
+    shown = {name: column for name, column in rows.items() if further.shared or name not in OF_PARTS}
+    if further.shared:
+        shown["memory"] = rows["memory"] % ENOUGH  # of a node that does not say how much it has
+    time, module, *columns = shown.values()
+    values, kept = np.column_stack(columns), np.ones(len(time), dtype=bool)
+    for one in np.unique(module):
+        own = np.flatnonzero(module == one)
+        kept[own[1:]] = (np.diff(values[own], axis=0) != 0).any(axis=1)
+    return shown if kept.all() else {name: column[kept] for name, column in shown.items()}
 
 
 def _totals(time: np.ndarray, module: np.ndarray, values: np.ndarray, modules: int) -> tuple[Any, Any]:

@@ -14,7 +14,7 @@ from scheduler_sim.engine.core.lifecycle import happen, submit, untie
 from scheduler_sim.engine.core.moments import dependencies_updated, instant_opens, pass_begins
 from scheduler_sim.engine.core.record import settle
 from scheduler_sim.engine.core.scheme import schedule
-from scheduler_sim.engine.core.state import BUDGET, DONE, INF, NOTICE, TIMELINE_FULL, UNTIL, Core
+from scheduler_sim.engine.core.state import BROKEN, BUDGET, DONE, INF, NOTICE, TIMELINE_FULL, UNTIL, Core
 
 
 @inlined
@@ -58,12 +58,24 @@ def log_is_full(core: Core) -> bool:
 
 
 @inlined
+def breaks_a_law(core: Core) -> bool:
+    """Whether a count of nodes is below 0: then nothing that follows means anything."""
+    for module in range(core.clock.modules):
+        it = core.pools[module]
+        if it.free < 0 or it.busy < 0 or it.down < 0 or it.draining < 0 or it.queued < 0:
+            return True
+    return False
+
+
+@inlined
 def open_step(core: Core, until: int, budget: int) -> bool:
     """Move the clock to the next instant; False, with the reason, if there is none before ``until``."""
     if core.queue.at.told > 0 and not core.clock.pass_requested:  # what the outside did gets its pass first
         return _stop(core, NOTICE)
     if core.clock.rows + core.clock.modules > len(core.timeline):
         return _stop(core, TIMELINE_FULL)
+    if breaks_a_law(core):
+        return _stop(core, BROKEN)
     if core.clock.steps >= budget or log_is_full(core):
         return _stop(core, BUDGET)
     time = next_instant(core)

@@ -28,7 +28,7 @@ STATE_NAMES = (
 )
 
 # Why the core returned
-DONE, UNTIL, BUDGET, NOTICE, TIMELINE_FULL = 0, 1, 2, 3, 4
+DONE, UNTIL, BUDGET, NOTICE, TIMELINE_FULL, BROKEN = 0, 1, 2, 3, 4, 5
 
 ALL = -1
 """Depth of conservative backfill: every waiting job holds a reservation."""

@@ -101,9 +101,12 @@ def set_eligible(core: UnitsCore, row: int, time: int) -> None:
 
 @on(set_aside_again, "coscheduling", unless="slurm")
 def set_unit_aside(core: UnitsCore, row: int) -> None:
-    """One of its members is held again: none is eligible."""
+    """One of its members is held again: none is eligible, and none has waited for nodes since it was."""
     if is_member(core, row):
         set_eligible(core, row, -1)
+        unit = core.coscheduling.unit[core.coscheduling.member[row].unit]
+        for i in range(unit.first, unit.last):
+            core.jobs[core.coscheduling.member_rows[i]].wait_resources = 0
 
 
 @on(account_wait, "coscheduling", unless="slurm")

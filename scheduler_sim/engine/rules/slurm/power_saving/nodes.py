@@ -129,11 +129,10 @@ def come_back(core: SlurmPowerCore, it: Partition, word: int, bits: Any) -> None
 @question
 def is_back(core: SlurmPowerCore, it: Partition, word: int, bit: Any) -> None:
     """A node is idle, or leaves service."""
-    if core.pools[it.module].draining > 0:
-        core.slurm_power_saving.sets.off[word] &= ~bit
-    else:
-        core.slurm.sets.idle[word] |= bit
-        core.slurm.sets.up[word] |= bit & ~out_of_service(core, word)
+    gone = out_of_service(core, word)
+    core.slurm_power_saving.sets.off[word] &= ~(bit & gone)
+    core.slurm.sets.idle[word] |= bit
+    core.slurm.sets.up[word] |= bit & ~gone
     give_back(core, it.module, 1)
 
 
