@@ -10,7 +10,7 @@ import sys
 import tempfile
 import time
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
@@ -30,16 +30,24 @@ SPAWN = get_context("spawn")
 
 
 class Found(NamedTuple):
-    """A finding and the number of its case."""
+    """A finding, or what else a worker answers of a case, and the number of the case."""
 
     number: int
-    finding: Finding
+    finding: Any
 
 
-def carry_out(seed: int, numbers: Sequence[int], workers: int) -> Iterator[tuple[int, Found | None]]:
-    """Yield how many cases were done since the last time, with a finding if there is one."""
+def carry_out(
+    seed: int, numbers: Sequence[int], workers: int, work: Callable[[int, Connection], None] | None = None
+) -> Iterator[tuple[int, Found | None]]:
+    """Yield how many cases were done since the last time, with a finding if there is one.
+
+    Parameters
+    ----------
+    work : what a worker does with the numbers that come through its pipe, by default the cases of this package
+    """
+    work = work or work_on_inputs
     todo = [numbers[at : at + CHUNK] for at in range(0, len(numbers), CHUNK)][::-1]
-    crew = [_Worker(seed) for _ in range(min(workers, len(todo)))]
+    crew = [_Worker(seed, work) for _ in range(min(workers, len(todo)))]
     try:
         while True:
             for worker in crew:
@@ -60,7 +68,7 @@ def carry_out(seed: int, numbers: Sequence[int], workers: int) -> Iterator[tuple
                     continue
                 lost, rest = worker.lost()
                 yield 1, Found(lost, Finding("worker lost", f"exit code {worker.process.exitcode}"))
-                crew[crew.index(worker)] = _Worker(seed)
+                crew[crew.index(worker)] = _Worker(seed, work)
                 if rest:
                     todo.append(rest)
     finally:
@@ -72,7 +80,7 @@ def carry_out(seed: int, numbers: Sequence[int], workers: int) -> Iterator[tuple
 class _Worker:
     """A process, and the numbers it has yet to do."""
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int, work: Callable[[int, Connection], None]) -> None:
         self.pipe, inner = SPAWN.Pipe()
         self.process: Any = SPAWN.Process(target=work, args=(seed, inner), daemon=True)
         self.process.start()
@@ -104,7 +112,7 @@ class _Worker:
         return self.left[0], self.left[1:]
 
 
-def work(seed: int, pipe: Connection) -> None:
+def work_on_inputs(seed: int, pipe: Connection) -> None:
     """Carry out the cases that come through a pipe; answer for each, or for the last of some quick ones."""
     from tests.fuzz.cases import case
     from tests.fuzz.judge import judged

@@ -138,9 +138,8 @@ def test_any_bytes_are_a_trace_or_an_error(tmp_path_factory, kind, data):
 
 
 @pytest.mark.long
-def test_a_worker_that_is_lost_is_told_and_replaced(monkeypatch):
-    monkeypatch.setattr("tests.fuzz.crew.work", _dies_at_three)
-    found = [(more, one) for more, one in islice(carry_out(1, range(6), 1), 10)]
+def test_a_worker_that_is_lost_is_told_and_replaced():
+    found = [(more, one) for more, one in islice(carry_out(1, range(6), 1, _dies_at_three), 10)]
     assert sum(more for more, _ in found) == 6
     (lost,) = [one for _, one in found if one is not None]
     assert lost == (3, Finding("worker lost", "exit code 9"))
