@@ -36,7 +36,7 @@ from scheduler_sim.cli import (
     schema,
     study,
 )
-from scheduler_sim.cli.terminal import note
+from scheduler_sim.cli.terminal import note, open_streams, print_no_more
 from scheduler_sim.errors import SchedulerSimError, missing_package
 from scheduler_sim.output.failure import cannot_write
 from scheduler_sim.remarks import heard
@@ -87,6 +87,7 @@ Every command has its own --help. Exit codes: 0 success, 2 bad input, 1 failure,
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; return its exit code."""
+    open_streams()
     for stream in (sys.stdout, sys.stderr):
         _print_anything(stream)
     arguments = list(sys.argv[1:] if argv is None else argv)
@@ -106,12 +107,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         kept = str(stop) or "nothing was written"
         return _ended(stop, f"interrupted: {kept}", INTERRUPTED)
     except BrokenPipeError:
-        _print_no_more()  # whoever read our output has seen enough
+        print_no_more()  # whoever read our output has seen enough
     except MemoryError as error:
         return _ended(error, f"the input {TOO_LARGE}", BAD_INPUT)
     except OSError as error:
         if error.filename is None and error.errno in NO_ROOM:
-            _print_no_more()
+            print_no_more()
         return _ended(error, _told(error), BAD_INPUT if error.errno in NO_NAME else FAILURE)
     except Exception as error:
         if isinstance(error, ModuleNotFoundError) and (missing := missing_package(error)):
@@ -119,11 +120,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         told = f"internal error, please report it: {type(error).__name__}: {error}"
         return _ended(error, f"{told} (set {DEBUG}=1 for the traceback)", FAILURE)
     return 0
-
-
-def _print_no_more() -> None:
-    """Let what is still to be printed go nowhere: Python would fail over it once more at its end."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def parser() -> argparse.ArgumentParser:

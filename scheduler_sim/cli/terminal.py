@@ -6,7 +6,7 @@ import os
 import signal
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from shutil import get_terminal_size
 from threading import Event, Lock, Thread, current_thread, main_thread
 from time import monotonic
@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
 PATIENCE_S = 2.0
 """How long a step may take before its progress is shown."""
+
+STDERR = 2
+"""The last number of a standard stream."""
 
 BETWEEN_S = 0.1
 """How long a drawn bar stands at least."""
@@ -36,17 +39,49 @@ BARS = "█", "#"
 """A full cell of a bar chart, and the one for terminals that cannot show it."""
 
 
+def open_streams() -> None:
+    """Let what is printed go nowhere where a standard stream is closed.
+
+    Otherwise the next file that is opened would take its place, and what is printed would be written there.
+    """
+    while (number := os.open(os.devnull, os.O_RDWR)) <= STDERR:
+        pass
+    os.close(number)
+    for name in ("stdin", "stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "r" if name == "stdin" else "w"))  # noqa: SIM115
+
+
 def show(text: str, *, quiet: bool = False) -> None:
-    """Print what the command was asked for."""
+    """Print what the command was asked for, as long as anybody reads it."""
     if not quiet:
-        print(text)
+        with _while_read():
+            print(text)
 
 
 def note(text: str, *, quiet: bool = False) -> None:
-    """Print something worth knowing beside the result."""
+    """Print something worth knowing beside the result, where it can be printed."""
     if not quiet:
-        sys.stdout.flush()
-        print(text, file=sys.stderr, flush=True)
+        with _while_read():
+            sys.stdout.flush()
+        with suppress(OSError):
+            print(text, file=sys.stderr, flush=True)
+
+
+def print_no_more() -> None:
+    """Let what is still to be printed go nowhere: Python would fail over it once more at its end."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)
+
+
+@contextmanager
+def _while_read() -> Iterator[None]:
+    """Whoever reads our output may have seen enough: the work goes on, and is whole."""
+    try:
+        yield
+    except BrokenPipeError:
+        print_no_more()
 
 
 def red(text: str) -> str:

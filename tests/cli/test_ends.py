@@ -208,6 +208,38 @@ def test_a_reader_that_has_seen_enough(command):
     assert (running.returncode, err) == (0, "")
 
 
+@pytest.mark.parametrize("closed", [(1,), (2,), (0, 1, 2)])
+def test_closed_streams(closed, tmp_path):
+    """What is printed goes nowhere; what is written is whole, and no file takes the place of a stream."""
+
+    def close():
+        for number in closed:
+            os.close(number)
+
+    out = tmp_path / "t.csv"
+    assert process("convert", SAMPLE, out, preexec_fn=close).code == 0
+    assert len(out.read_text().splitlines()) == 1001
+    ended = process("inspect", "nowhere.swf", preexec_fn=close)
+    assert (ended.code, ended.out) == (2, "")
+    assert ended.err == ("" if 2 in closed else "scheduler-sim: nowhere.swf: no such file\n")
+
+
+@pytest.mark.parametrize("command", [("inspect", SAMPLE), ("schema", "policy"), ("--help",)])
+def test_nothing_fails_over_a_closed_stdout(command):
+    assert process(*command, preexec_fn=lambda: os.close(1)).code == 0
+
+
+def test_a_reader_that_has_seen_enough_before_the_work_is_done(tmp_path):
+    """Notes come before a file is written; nobody who reads them decides over it."""
+    read, write = os.pipe()
+    os.close(read)
+    with started("convert", SAMPLE, str(tmp_path / "t.csv"), stdout=write, stderr=write) as running:
+        os.close(write)
+        running.communicate(timeout=PATIENCE_S)
+    assert running.returncode == 0
+    assert len((tmp_path / "t.csv").read_text().splitlines()) == 1001
+
+
 def test_a_mistake_of_ours_is_one_line(cli, monkeypatch):
     def broken(path):
         raise ZeroDivisionError("oops")

@@ -25,11 +25,11 @@ from tests.fuzz.rules.systems import system
 from tests.fuzz.rules.tables import Tables
 from tests.fuzz.rules.workloads import jobs
 
-CPU_S = 6.0
+CPU_S = 5.0
 """Processor time that a case may take in plain Python; most take hundredths of a second."""
 
-OTHER_WAYS, BYTES = 4, 40
-"""Every fourth case is played in all ways, every fortieth is also written twice."""
+OTHER_WAYS, BYTES = 6, 60
+"""Every sixth case is played in all ways, every sixtieth is also written twice."""
 
 
 class _TooLongError(BaseException):

@@ -18,7 +18,7 @@ def jobs(of: Setting, system: Keys) -> list[Keys]:
     draw = of.draw
     made: list[Keys] = []
     time = of.first
-    for number in range(1, draw.randint(2, 11) + 1):
+    for number in range(1, draw.randint(2, 10) + 1):
         time += of.time(0, 0, 1, 3, 10, 30)
         made.append(_job(of, system, number, time, made))
     return made

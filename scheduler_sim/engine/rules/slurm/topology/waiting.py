@@ -38,6 +38,12 @@ def may_have_leaves(core: TopologyCore, placement: int, leaves: int) -> bool:
 
 @on(waits_for_time, "topology")
 def waits_for_leaves(core: TopologyCore) -> bool:
-    """Whether a job that was refused has not been looked at since it may have more leaves."""
-    last = core.slurm.memory.last_main
+    """Whether a job that was refused has not been looked at since it may have more leaves.
+
+    Who looks again is the main scheduler, or where that makes no passes by itself the backfill scheduler.
+    """
+    rules, memory = core.slurm.rules, core.slurm.memory
+    if rules.sched_interval == 0 and rules.builtin:
+        return False
+    last = memory.last_main if rules.sched_interval else memory.last_backfill
     return last < core.topology.rules.waits_until < INF
