@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import logging
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from threading import Thread
+from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
@@ -19,7 +23,12 @@ if TYPE_CHECKING:
     from distributed import Client
 
 WAIT_S = 60
-"""How long to wait for a scheduler, and for the first worker."""
+"""How long to wait for an answer of a scheduler."""
+
+ASK_S = 20
+"""So often the scheduler is asked whether it is still there, while nothing ends."""
+
+POLL_S = 0.05
 
 
 class ClusterKeys(Keys):
@@ -44,26 +53,66 @@ def on_dask(where: str) -> Runner:
 
     def runner(directory: str, work: Sequence[Batch]) -> Iterator[Done]:
         attempts: dict[str, int] = {}
+        finished = 0
         with client_of(where) as client:
             from distributed import as_completed
+            from distributed.client import FutureCancelledError
             from distributed.scheduler import KilledWorker
 
             batch_of = {_submitted(client, directory, batch): batch for batch in work}
             running = as_completed(list(batch_of))
-            for future in running:
-                batch = batch_of.pop(future)
-                try:
-                    yield from future.result()
-                except KilledWorker:
-                    again, lost = after_loss(directory, batch, attempts)
-                    yield from lost
+            try:
+                for future in _as_they_end(running, client, where):
+                    batch = batch_of.pop(future)
+                    try:
+                        ended, again = future.result(timeout=WAIT_S), []
+                    except KilledWorker:
+                        again, ended = after_loss(directory, batch, attempts)
+                    yield from ended
+                    finished += len(ended)
                     for one in again:
                         retried = _submitted(client, directory, one)
                         batch_of[retried] = one
                         running.add(retried)
-                future.release()
+                    future.release()
+            except (FutureCancelledError, OSError, TimeoutError) as error:
+                _say_no_more()
+                raise SchedulerSimError(
+                    f"--dask {where}: the Dask scheduler is lost, or does not answer; {finished} of"
+                    f" {sum(len(batch.runs) for batch in work)} runs were finished and are kept in {directory},"
+                    " except those of unfinished packs; the same command continues there"
+                ) from error
 
     return runner
+
+
+def _as_they_end(running: Any, client: Client, where: str) -> Iterator[Any]:
+    """Yield futures as they end; ask the scheduler now and then whether it is there, and has workers.
+
+    Raises OSError or TimeoutError if it does not answer.
+    """
+    asked, lonely = monotonic(), False
+    while not running.is_empty():
+        if running.has_ready():
+            yield next(running)
+            continue
+        sleep(POLL_S)
+        if monotonic() - asked > ASK_S:
+            known = client.sync(client.scheduler.identity, callback_timeout=WAIT_S)
+            asked = monotonic()
+            if not known["workers"] and not lonely:
+                lonely = True
+                warnings.warn(
+                    f"--dask {where}: it has no workers; waiting for one", UserWarning, stacklevel=2
+                )
+
+
+def _say_no_more() -> None:
+    """Have Dask not log, with tracebacks, that it cannot close what it has lost."""
+    logging.getLogger("distributed").disabled = True
+    for name in list(logging.root.manager.loggerDict):
+        if name.startswith("distributed."):
+            logging.getLogger(name).disabled = True
 
 
 def _submitted(client: Client, directory: str, batch: Batch) -> Any:
@@ -86,10 +135,25 @@ def _connected(scheduler: Any, where: str) -> Client:
         from distributed import Client
     except ImportError:
         raise InputError("--dask needs the package distributed: pip install 'scheduler-sim[dask]'") from None
-    try:
-        return Client(scheduler, timeout=WAIT_S)
-    except (OSError, TimeoutError, ValueError) as error:
-        raise SchedulerSimError(f"--dask {where}: no Dask scheduler answers: {error}") from error
+    answers: list[Client | Exception] = []
+
+    def connect() -> None:
+        try:
+            answers.append(Client(scheduler, timeout=WAIT_S))
+        except Exception as error:
+            answers.append(error)
+
+    asking = Thread(
+        target=connect, daemon=True
+    )  # where somebody listens and says nothing it never comes back
+    asking.start()
+    asking.join(2 * WAIT_S)
+    answer = answers[0] if answers else TimeoutError("it accepts connections, and says nothing")
+    if isinstance(answer, OSError | TimeoutError | ValueError):
+        raise SchedulerSimError(f"--dask {where}: no Dask scheduler answers: {answer}") from answer
+    if isinstance(answer, Exception):
+        raise answer
+    return answer
 
 
 @contextmanager

@@ -158,7 +158,9 @@ def require_same(ways: str, first: Result, other: Result) -> None:
         for name in a.columns:
             ours, theirs = np.asarray(a[name]), np.asarray(b[name])
             if not np.array_equal(ours, theirs, equal_nan=ours.dtype.kind == "f"):
-                raise FoundError(f"differs: {ways}", f"{table}: {name}: {ours.tolist()} and {theirs.tolist()}")
+                raise FoundError(
+                    f"differs: {ways}", f"{table}: {name}: {ours.tolist()} and {theirs.tolist()}"
+                )
     if _text(first.metrics) != _text(other.metrics):
         raise FoundError(f"differs: {ways}", "metrics")
 
