@@ -77,10 +77,11 @@ def on_dask(where: str) -> Runner:
                     future.release()
             except (FutureCancelledError, OSError, TimeoutError) as error:
                 _say_no_more()
+                runs = sum(len(batch.runs) for batch in work)
                 raise SchedulerSimError(
-                    f"--dask {where}: the Dask scheduler is lost, or does not answer; {finished} of"
-                    f" {sum(len(batch.runs) for batch in work)} runs were finished and are kept in {directory},"
-                    " except those of unfinished packs; the same command continues there"
+                    f"--dask {where}: the Dask scheduler is lost, or does not answer; {finished} of {runs}"
+                    f" runs were finished and are kept in {directory}, except those of unfinished packs;"
+                    " the same command continues there"
                 ) from error
 
     return runner

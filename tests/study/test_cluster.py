@@ -87,10 +87,9 @@ def test_a_scheduler_that_is_lost_says_what_is_kept(scheduler, how, monkeypatch,
 
     monkeypatch.setattr(dask_runner, "ASK_S", 0.2)
     monkeypatch.setattr(dask_runner.warnings, "warn", lose)
+    monkeypatch.setattr(dask_runner, "WAIT_S", 10)
     with pytest.raises(SchedulerSimError) as raised:
-        connected = on_dask(address)
-        monkeypatch.setattr(dask_runner, "WAIT_S", 10)
-        list(connected(str(tmp_path), [Batch(())]))
+        list(on_dask(address)(str(tmp_path), [Batch(())]))
     assert warned == [f"--dask {address}: it has no workers; waiting for one"]
     assert str(raised.value) == (
         f"--dask {address}: the Dask scheduler is lost, or does not answer; 0 of 0 runs were finished and are"
