@@ -22,6 +22,8 @@ from scheduler_sim.simulation.state import is_value
 HOME = __name__.partition(".")[0]
 PLAIN = (bool, int, float, str, type(None))
 STREAM = "PCG64"
+SMALL = 1000
+"""So many rows, or parts of a key, are never too many."""
 
 Places = dict[tuple[str, ...], Any]
 """What a simulation was made of: a thing by the place where it stands."""
@@ -167,6 +169,7 @@ class Reader:
     def __init__(self, known: Places, arrays: Sequence[np.ndarray]) -> None:
         self._places, self._arrays = known, arrays
         self._things: list[Any] = []
+        self._most = max(SMALL, *(array.size for array in arrays))
 
     def thing(self, text: Any) -> Any:
         """Return the thing that a text means."""
@@ -212,14 +215,14 @@ class Reader:
         return bytes.fromhex(what)
 
     def _set(self, what: Any) -> Any:
-        return {self.thing(one) for one in what}
+        return {_small(self.thing(one)) for one in what}
 
     def _frozenset(self, what: Any) -> Any:
-        return frozenset(self.thing(one) for one in what)
+        return frozenset(self._set(what))
 
     def _dict(self, what: Any) -> Any:
         keys, values = ([self.thing(one) for one in side] for side in what)
-        return dict(zip(keys, values, strict=True))
+        return dict(zip(map(_small, keys), values, strict=True))
 
     def _range(self, what: Any) -> Any:
         return range(*what)
@@ -237,6 +240,7 @@ class Reader:
 
     def _table(self, what: Any) -> Any:
         rows, columns = what
+        self._require_there(rows)
         made = {name: self._column(next(iter(one.items()))) for name, one in columns.items()}
         return pd.DataFrame(made, index=pd.RangeIndex(rows), copy=False)
 
@@ -248,7 +252,28 @@ class Reader:
             codes = self._column(next(iter(of[0].items())))
             return pd.Categorical.from_codes(codes, categories=pd.Index(of[1], dtype=object))
         array = self._arrays[of[0]]
+        self._require_there(of[1])
         return np.broadcast_to(array[0], (of[1],)) if len(array) < of[1] else array
+
+
+    def _require_there(self, rows: int) -> None:
+        """One number may stand for all rows, but not in every column."""
+        if rows > self._most:
+            raise ValueError(f"found a table of {rows} rows, and no array with as many values")
+
+
+def _small(key: Any) -> Any:
+    """Return a key of a mapping or a set; one that consists of others, over and over, takes for ever to hash."""
+    parts = [key]
+    for _ in range(SMALL):
+        if not parts:
+            return key
+        part = parts.pop()
+        if isinstance(part, tuple | frozenset):
+            parts += part
+        elif type(part) not in PLAIN:
+            parts += parts_of(part, type(part)).values()
+    raise ValueError(f"found a key of more than {SMALL} parts")
 
 
 def class_named(name: str) -> Any:

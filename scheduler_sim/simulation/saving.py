@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import math
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
@@ -31,6 +32,10 @@ from scheduler_sim.version import __version__
 TEXT = "simulation.json"
 FORMAT = "scheduler-sim simulation 1"
 BLOCK_BYTES = 1 << 20
+SMALL_BYTES = 1 << 26
+MOST_UNPACKED, MOST_ROOM = 1000, 64
+"""How many times its own size a file may unpack to, and ask for as room; where that is less, what is small."""
+
 MADE = (1980, 1, 1, 0, 0, 0)
 """When all that stands in a file was made: the same is always the same bytes."""
 
@@ -68,7 +73,7 @@ def reading(path: str | Path) -> Iterator[tuple[dict[str, Any], list[np.ndarray]
     is found out by whoever reads them.
     """
     try:
-        with Path(path).open("rb") as raw, zipfile.ZipFile(_unpacked(raw)) as file:
+        with Path(path).open("rb") as raw, _opened(raw) as file:
             text = _text(path, file)
             arrays = [_array(file, f"{number}.npy") for number in range(len(file.namelist()) - 1)]
         yield text, arrays
@@ -107,22 +112,48 @@ def _member(file: zipfile.ZipFile, name: str) -> bytes:
 
 def _array(file: zipfile.ZipFile, name: str) -> np.ndarray:
     content = io.BytesIO(_member(file, name))
-    array: np.ndarray = np.lib.format.read_array(content, allow_pickle=False)
-    if content.read(1):
-        raise ValueError(f"{name} is too long")
-    return array
+    shape, _, kind = HEADERS[np.lib.format.read_magic(content)](content)
+    there = len(content.getbuffer()) - content.tell()
+    if math.prod(shape) * max(kind.itemsize, 1) != there:
+        raise ValueError(f"{name} has {there} bytes for {shape} values")
+    content.seek(0)
+    return cast(np.ndarray, np.lib.format.read_array(content, allow_pickle=False))
+
+
+HEADERS: dict[Any, Any] = {
+    (1, 0): np.lib.format.read_array_header_1_0,
+    (2, 0): np.lib.format.read_array_header_2_0,
+}
+
+
+def _opened(raw: BinaryIO) -> zipfile.ZipFile:
+    """Open the zip, none of whose members is stored in the place of another."""
+    unpacked = _unpacked(raw)
+    file = zipfile.ZipFile(unpacked)
+    stored, size = sum(info.file_size for info in file.infolist()), unpacked.seek(0, io.SEEK_END)
+    if stored > size:
+        raise ValueError(f"its members have {stored} bytes, the file {size}")
+    return file
 
 
 def _unpacked(raw: BinaryIO) -> BinaryIO:
     packing = packing_of(raw.read(4))
+    most = max(SMALL_BYTES, MOST_UNPACKED * raw.seek(0, io.SEEK_END))
     raw.seek(0)
-    return raw if packing is None else io.BytesIO(b"".join(packing.unpacked(raw, BLOCK_BYTES)))
+    if packing is None:
+        return raw
+    blocks: list[bytes] = []
+    for number, block in enumerate(packing.unpacked(raw, BLOCK_BYTES)):
+        if number * BLOCK_BYTES > most:
+            raise BrokenFile(f"it unpacks to more than {most} bytes")
+        blocks.append(block)
+    return io.BytesIO(b"".join(blocks))
 
 
 def _is_saved(path: Path) -> bool:
     """Whether a file is a saved simulation, of whatever sources."""
     try:
-        with path.open("rb") as raw, zipfile.ZipFile(_unpacked(raw)) as file:
+        with path.open("rb") as raw, _opened(raw) as file:
             return bool(json.loads(_member(file, TEXT)).get("format") == FORMAT)
     except (OSError, *BROKEN):
         return False
@@ -174,14 +205,19 @@ def core_like(pattern: FullCore, text: Mapping[str, Any], arrays: Sequence[np.nd
     names = {name for name, _ in leaves(pattern)}
     if not names.issuperset(text):
         raise ValueError(f"found {min(set(text) - names)}, which such a simulation does not have")
+    room = max(SMALL_BYTES, MOST_ROOM * sum(array.nbytes for array in arrays))
     lined_up = {one["piece"]: in_line(arrays[one["piece"]]) for one in text.values() if "piece" in one}
     arrays = [lined_up.get(number, array) for number, array in enumerate(arrays)]
-    return cast(FullCore, _part_like(pattern, text, arrays, ""))
+    rooms = dict.fromkeys(used(pattern), room)
+    return cast(FullCore, _part_like(pattern, text, arrays, "", rooms))
 
 
-def _part_like(pattern: Any, text: Mapping[str, Any], arrays: list[np.ndarray], place: str) -> Any:
+def _part_like(
+    pattern: Any, text: Mapping[str, Any], arrays: list[np.ndarray], place: str, rooms: Mapping[str, int]
+) -> Any:
+    """``rooms``: the tables that are larger than what is filled of them, and how many bytes they may have."""
     if isinstance(pattern, np.ndarray | np.void):
-        return _leaf_like(pattern, text[place], arrays, place)
+        return _leaf_like(pattern, text[place], arrays, place, rooms.get(place, 0))
     if not isinstance(pattern, tuple) or is_absent(pattern):
         return pattern
     made = {}
@@ -189,11 +225,13 @@ def _part_like(pattern: Any, text: Mapping[str, Any], arrays: list[np.ndarray], 
         inner = f"{place}.{name}" if place else name
         there = any(known == inner or known.startswith(f"{inner}.") for known in text)
         is_table = any(True for _ in leaves(one))
-        made[name] = _part_like(one, text, arrays, inner) if there or not is_table else ABSENT
+        made[name] = _part_like(one, text, arrays, inner, rooms) if there or not is_table else ABSENT
     return type(pattern)(**made)
 
 
-def _leaf_like(pattern: Any, text: Mapping[str, Any], arrays: list[np.ndarray], place: str) -> Any:
+def _leaf_like(
+    pattern: Any, text: Mapping[str, Any], arrays: list[np.ndarray], place: str, room: int
+) -> Any:
     if "piece" in text:
         return piece_of(arrays[text["piece"]], text["at"], pattern, tuple(text["shape"]))
     whole = arrays[text["array" if isinstance(pattern, np.ndarray) else "record"]]
@@ -203,8 +241,10 @@ def _leaf_like(pattern: Any, text: Mapping[str, Any], arrays: list[np.ndarray], 
     if isinstance(pattern, np.void):
         return whole[0].copy()
     shape = tuple(text["shape"])
-    if len(shape) != pattern.ndim:
+    if len(shape) != pattern.ndim or shape[:-1] != whole.shape[:-1]:
         raise ValueError(f"{place} has another shape")
+    if shape != whole.shape and not whole.nbytes <= math.prod(shape) * whole.itemsize <= room:
+        raise ValueError(f"{place} has room for {shape[-1]}, the file for less")
     made = np.empty(shape, dtype=pattern.dtype)
     made[..., : whole.shape[-1]] = whole
     return made
