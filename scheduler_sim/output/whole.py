@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
+import re
 import shutil
 import stat
 import sys
@@ -66,10 +68,11 @@ def whole_file(path: str | Path, over: Kind | None = None) -> Iterator[BinaryIO]
 def _beside(path: Path, older: os.stat_result | None, over: Kind | None) -> Iterator[BinaryIO]:
     """Write under another name in the folder of the target, and rename."""
     target = Path(os.path.realpath(path))
-    temporary = target.with_name(temporary_name())
     mode = 0o666 if older is None else stat.S_IMODE(older.st_mode) & 0o777
+    _clear(target.parent)
+    temporary, raw = _begun(target, mode)
     try:
-        with open(os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL, mode), "w+b") as raw:
+        with raw:
             if older is not None:
                 with suppress(PermissionError):
                     os.fchown(raw.fileno(), older.st_uid, older.st_gid)
@@ -87,6 +90,38 @@ def _beside(path: Path, older: os.stat_result | None, over: Kind | None) -> Iter
         os.replace(temporary, target)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def _begun(target: Path, mode: int) -> tuple[Path, BinaryIO]:
+    """Open a file under a temporary name beside its place; it is locked for as long as it is written."""
+    while True:
+        path = target.with_name(temporary_name())
+        raw = open(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, mode), "w+b")  # noqa: SIM115
+        with suppress(OSError):
+            fcntl.flock(raw, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        with suppress(FileNotFoundError):
+            if os.path.samestat(os.fstat(raw.fileno()), path.stat()):
+                return path, raw
+        raw.close()  # somebody who cleared away took it for what was left behind
+
+
+def _clear(folder: Path) -> None:
+    """Remove what killed processes left in a folder: nobody has the lock of it any more."""
+    with suppress(OSError):
+        for name in os.listdir(folder):
+            if re.fullmatch(TEMPORARY, name):
+                _remove_unlocked(folder / name)
+
+
+def _remove_unlocked(path: Path) -> None:
+    with suppress(OSError):
+        number = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+        try:
+            if stat.S_ISREG(os.fstat(number).st_mode):
+                fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                path.unlink()
+        finally:
+            os.close(number)
 
 
 @contextmanager
