@@ -33,7 +33,7 @@ UNITS = {
     " PriorityMaxAge PriorityCalcPeriod PriorityDecayHalfLife"
     " epoch epilog_s launch_s max_switch_wait SuspendTime SuspendTimeout ResumeTimeout power_save_interval"
     " killed_epilog_s limit_check_s starts_before_s requeue_delay_s",
-    "ms": "main_wait_ms",
+    "ms": "killed_epilog_ms main_wait_ms",
     "µs": "sched_min_interval",
     "minutes": "bf_window OverTimeLimit",
     "jobs": "default_queue_depth partition_job_depth bf_max_job_test bf_max_job_part bf_max_job_user"
@@ -48,7 +48,6 @@ UNITS = {
 }
 EFFECTLESS = {
     "sched_min_interval": "below a second: the daemon runs its checks once a second",
-    "defer": "in 22.05: no submission and no end triggers a pass at once, with or without it; 19.05 uses it",
     "kill_invalid_depend": "in SchedulerParameters: 22.05 reads it in DependencyParameters, where it has an"
     " effect",
 }

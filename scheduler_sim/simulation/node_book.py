@@ -34,7 +34,9 @@ class NodeBook:
         """``nodes`` are how many each module has; all are in service."""
         self._nodes = list(nodes)
         self._reasons: list[dict[int, list[Reason]]] = [{} for _ in nodes]
-        self._kept_out: dict[int, tuple[int, tuple[int, ...]]] = {}  # module and nodes, by the reason's number
+        self._kept_out: dict[
+            int, tuple[int, tuple[int, ...]]
+        ] = {}  # module and nodes, by the reason's number
         self._any_announced = False  # so far
 
     def in_service(self, module: int) -> list[int]:

@@ -255,7 +255,6 @@ class Reader:
         self._require_there(of[1])
         return np.broadcast_to(array[0], (of[1],)) if len(array) < of[1] else array
 
-
     def _require_there(self, rows: int) -> None:
         """One number may stand for all rows, but not in every column."""
         if rows > self._most:

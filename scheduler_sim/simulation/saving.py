@@ -229,9 +229,7 @@ def _part_like(
     return type(pattern)(**made)
 
 
-def _leaf_like(
-    pattern: Any, text: Mapping[str, Any], arrays: list[np.ndarray], place: str, room: int
-) -> Any:
+def _leaf_like(pattern: Any, text: Mapping[str, Any], arrays: list[np.ndarray], place: str, room: int) -> Any:
     if "piece" in text:
         return piece_of(arrays[text["piece"]], text["at"], pattern, tuple(text["shape"]))
     whole = arrays[text["array" if isinstance(pattern, np.ndarray) else "record"]]

@@ -25,9 +25,9 @@ class LimitChecks(Slurm):
     def __init__(self, config: Config, jobs: list[Job], ops: list[Op], database: Database):
         super().__init__(config, jobs, ops)
         self.db = database
+        self.reason: dict[int, str] = {}  # of those that wait for a limit
         self.used: dict[Holder, Used] = {}
         self.charged: dict[int, int] = {}  # up to when, by id of what runs
-        self.reason: dict[int, str] = {}  # of those that wait for a limit
         self.accrual: dict[int, int] = {}  # since when those that wait accrue age
         self.tested: Holder | None = None  # whose limits were tested last
         self.blocking: dict[int, str] = {}  # the QOS whose limit stood against the nodes of a job, by id
@@ -149,6 +149,9 @@ class LimitChecks(Slurm):
         if found:
             self.reason[job.id] = found
         return found
+
+    def limit_of(self, job: Job) -> str:
+        return self.reason.get(job.id, "")
 
     def _pre_select(self, job: Job, part: str) -> Iterator[str]:
         for holder in self.holders(job, part):

@@ -71,6 +71,9 @@ class SlurmWithOutages(Slurm):
     def open_to(self, now: int, job: Job, part: str, nodes: set[int]) -> set[int]:
         return super().open_to(now, job, part, nodes) & self.all_nodes
 
+    def in_service(self, nodes: set[int]) -> set[int]:
+        return nodes & self.all_nodes
+
     def _world(self, now: int) -> None:
         super()._world(now)
         while self.calendar.is_due(now):

@@ -200,8 +200,6 @@ class PreemptingSlurm(Slurm):
     def _kill(self, job: Job, now: int, state: str) -> None:
         super()._kill(job, now, state)
         self._note_run(job)
-        if self.p.script_alone and len(job.where) > 1:
-            self.asks.append(now)
 
     def _finish(self, job: Job, now: int) -> None:
         super()._finish(job, now)

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from tests.oracle.plain_limit_checks import REFUSED
 from tests.oracle.plain_reservation_records import Reservation
 from tests.oracle.plain_reservations import Reservations
+from tests.oracle.plain_slurm_reasons import NOT_AVAILABLE, RESERVATION, RESOURCES
 from tests.oracle.plain_slurm_records import TIMEOUT, Job
 from tests.oracle.plain_slurm_space import best_fit
 
@@ -194,6 +195,20 @@ class ReservedSlurm(Reservations):
         if busy:
             self.failed.append(self.looked_at)
         return False
+
+    def note_refusal(self, now: int, job: Job, part: str, usable: set[int]) -> None:
+        """One whose nodes are reserved, though not all of them, is told so each time, which is a change."""
+        if self.looked_at is not None:
+            opened = self.allowed(job, set(self.c.partitions[part].nodes), now, now)
+            could = opened is not None and self.could_have(job, part, opened[0])
+            self.waits_for(job, RESOURCES if could else RESERVATION)
+        elif self.covering(part, now, now + job.limit * 60):
+            self.waits_for(job, NOT_AVAILABLE)
+        elif self.waits_for_jobs_on(now, job, part, usable):
+            self.waits_for(job, RESOURCES)
+        else:
+            self.waits_for(job, NOT_AVAILABLE)
+            self.last_change = now
 
     def waits_for_jobs_on(self, now: int, job: Job, part: str, usable: set[int]) -> bool:
         """Whether it waits for those who have the nodes, and not for other nodes."""

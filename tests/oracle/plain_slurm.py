@@ -15,6 +15,7 @@ from __future__ import annotations
 from math import floor
 
 from tests.oracle.plain_slurm_passes import Passes
+from tests.oracle.plain_slurm_reasons import BEGIN, DEPENDENCY, HELD, NEVER_MET, NONE
 from tests.oracle.plain_slurm_records import (
     CANCELLED,
     COMPLETED,
@@ -44,12 +45,18 @@ class Slurm(Passes):
         d = config.daemon_start
         self.last_limit = self.last_full = self.last_sched = self.last_calc = d
         self.asks: list[int] = []  # when passes of main are asked for
+        self.cleaned_ms = 500  # of the cleaning of nodes: how late in a second jobs are killed, on average
+        self.killed_at: int | None = None
+        self.cleans_for = 0
+        self.at_once = False  # main passes without a delay (`_slurm_rpc_epilog_complete`)
         self.waited_ms = 0  # of main's waits after ends: what whole seconds have yet to make up for
         self.ended_late = False  # something ended in the second before, behind main's look
         self.last_backfill = d
         self.next_poll = d + config.bf_interval
         self.last_change = d - 1
         self.unseen = 0  # 1: nodes that are cleaned up in this second are still COMPLETING
+        self.why: dict[int, str] = {}
+        self.noted: dict[int, str] = {}
         self.trace: list[tuple] = []
         self.plans = []
         self.cycles = 0
@@ -89,9 +96,11 @@ class Slurm(Passes):
             self._operate(self.ops.pop(0), now)
 
     def _clean_up(self, now: int) -> None:
+        """Slurmd says that nodes are clean of what was killed, or that an epilog is over: main passes at once."""
         for job in self.seen:
             if job.released == now and job.state != RUNNING and job.end < now:
-                self.asks.append(now)
+                self.asks += [now] if self.c.defer else []
+                self.at_once = self.at_once or not self.c.defer
                 self.last_change = now
                 if job.requeue_at is not None:
                     self._back_to_queue(job, now)
@@ -164,7 +173,12 @@ class Slurm(Passes):
         if full or (asked and now - self.last_sched >= c.batch_sched_delay):
             self.asks = [time for time in self.asks if time > now]
             self.last_sched = now
+            self.at_once = False
             self.main_pass(now, full)
+            self._test_all(now)
+        elif self.at_once:  # no turn of the loop: its delays count on, and what was asked for is still to come
+            self.at_once = False
+            self.main_pass(now, False)
             self._test_all(now)
 
     def _poll_backfill(self, now: int) -> None:
@@ -188,6 +202,8 @@ class Slurm(Passes):
         self._set_first_priority(job, now)
         self.asks.append(now)
         self.last_change = now
+        if job.held:
+            self.waits_for(job, HELD)
         self._test(job, now)
 
     def _finish(self, job: Job, now: int) -> None:
@@ -200,8 +216,15 @@ class Slurm(Passes):
     def _kill(self, job: Job, now: int, state: str) -> None:
         job.state = state
         job.end = now
-        job.released = now + self.c.kill_wait + self.c.kill_epilog
+        job.released = now + self.c.kill_wait + self.c.kill_epilog + self._seconds_of_cleaning(now)
         self.last_change = now
+
+    def _seconds_of_cleaning(self, now: int) -> int:
+        """Whole seconds of the further ms that nodes take, the same for all that are killed in a second."""
+        if self.killed_at != now:
+            self.killed_at = now
+            self.cleans_for, self.cleaned_ms = divmod(self.cleaned_ms + self.c.kill_epilog_ms, 1000)
+        return self.cleans_for
 
     def _kill_overdue(self, now: int) -> None:
         for job in self.seen:
@@ -217,6 +240,7 @@ class Slurm(Passes):
         job.state, job.start, job.end, job.released, job.requeue_at = PENDING, None, None, None, None
         job.eligible = None
         job.where = set()
+        self.forget_reasons(job)
 
     def _operate(self, op: Op, now: int) -> None:
         job = self.by_id.get(op.id)
@@ -230,13 +254,14 @@ class Slurm(Passes):
             job.state, job.end, job.released = CANCELLED, now, now
         elif op.kind == "hold" and job.state == PENDING:
             job.held = True
+            self.waits_for(job, HELD)
         elif op.kind == "release" and job.state == PENDING:
             if job.held:
                 job.held, job.eligible = False, None
+                self.waits_for(job, NONE)
             self._set_first_priority(job, now)
         elif op.kind == "requeue" and job.state == RUNNING:
             self._kill(job, now, CANCELLED)
-            job.released = now + self.c.kill_wait + self.c.kill_epilog
             job.requeue_at = job.released
         elif op.kind == "requeue" and job.state not in (PENDING, RUNNING):
             self._back_to_queue(job, now)
@@ -301,13 +326,19 @@ class Slurm(Passes):
             self.last_change = now
             return False
         if verdict != "met":
+            self.waits_for(job, NEVER_MET if verdict == "never" else DEPENDENCY)
             if job.begin < now:
                 job.begin = 0  # it is eligible when the dependencies are met
             return False
+        if self.reason_of(job) in (DEPENDENCY, NEVER_MET):
+            self.waits_for(job, NONE)
         if job.begin > now:
+            self.waits_for(job, BEGIN)
             return False
         if job.eligible is None:
             job.eligible = job.begin or now
+        if self.reason_of(job) == BEGIN:
+            self.waits_for(job, NONE)
         return True
 
     def _dependencies(self, job: Job, now: int) -> str:

@@ -75,11 +75,15 @@ class TimedSlurm(Slurm):
             self.asks.append(now)
 
     def _on_released(self, now: int, job: Job) -> None:
-        self.asks.append(now)
         self.last_change = now
         job.released = now
         if job.requeue_at is not None:
             self._back_to_queue(job, now)
+        if self.c.defer:
+            self.asks.append(now)
+        else:
+            self.main_pass(now, False)
+            self._test_all(now)
 
     def _on_loop(self, now: int, _: None) -> None:
         self.at(self.ms + self.loop_turn, "loop")
@@ -101,5 +105,5 @@ class TimedSlurm(Slurm):
     def _kill(self, job: Job, now: int, state: str) -> None:
         super()._kill(job, now, state)
         wait = self.c.kill_wait + self.c.kill_epilog
-        job.released = now + wait + 1
-        self.at(self.ms + wait * 1000, "released", job)
+        job.released = now + wait + 2
+        self.at(self.ms + wait * 1000 + self.c.kill_epilog_ms, "released", job)

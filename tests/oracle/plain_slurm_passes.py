@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from tests.oracle.plain_slurm_het import HetStarts
+from tests.oracle.plain_slurm_reasons import LICENCES, NONE, PRIORITY, RESOURCES, Reasons
 from tests.oracle.plain_slurm_records import PENDING, RUNNING, Config, Job
 from tests.oracle.plain_slurm_space import Space, best_fit
 
 
-class Passes:
+class Passes(Reasons):
     """What a pass does to the jobs that `seen` holds; the clock is the subclass's."""
 
     c: Config
@@ -46,40 +47,77 @@ class Passes:
     # ------------------------------------------------------------------ main scheduler
 
     def main_pass(self, now: int, full: bool) -> None:
+        """That a record waits for its nodes is no change; that it is passed over, or short of them, is one."""
+        self.note_reasons(now)
         blocked: set[str] = set()
         gone: set[int] = set()
         tried: dict[str, int] = {}
+        refused: tuple[int, str] | None = None  # array and partition: its tasks are one record
         depth = 0
         for job, part in self.queue(now):
-            self.last_change = now
+            if self.c.as_19_05:
+                self.last_change = now
             if job.state != PENDING:
                 continue
             if job.het:  # left to backfill: it blocks, whatever its age, and is not counted
                 blocked.add(part)
                 gone |= set(self.c.partitions[part].nodes)
                 continue
+            if job.array >= 0:
+                if refused == (job.array, part):
+                    continue
+                refused = job.array, part
             if not self._array_has_room(job):
                 continue
             tried[part] = tried.get(part, 0) + 1
             if self.c.partition_job_depth and tried[part] > self.c.partition_job_depth:
+                if self.reason_of(job) == NONE:
+                    self.waits_for(job, PRIORITY)
+                    self.last_change = now
                 continue
             if not full and depth > self.c.default_queue_depth:
                 break
             depth += 1
-            if self.is_passed_over(part, blocked) or self.waits_for_a_limit(job, part):
+            if self.is_passed_over(part, blocked):
+                if self.reason_of(job) in (NONE, RESOURCES):
+                    self.waits_for(job, PRIORITY)
+                self.last_change = now
+                continue
+            if self.waits_for_a_limit(job, part):
                 continue
             own = set(self.c.partitions[part].nodes)
-            if not self._has_licences(job) or job.nodes > len(own):
+            if job.nodes > len(own):
                 continue
             free = own - gone
+            if job.nodes > len(self.in_service(free)) and not self.c.as_19_05:
+                self.waits_for(job, RESOURCES)
+                self.last_change = now
+                blocked.add(part)  # whatever its age
+                gone |= own
+                continue
+            if not self._has_licences(job):
+                self.waits_for(job, LICENCES)
+                self.last_change = now
+                continue
             usable = self.open_to(now, job, part, free)
             if self.start_on(now, job, part, usable - self.completing(now), "main"):
+                refused = None
                 continue
+            if not self.limit_of(job):
+                self.note_refusal(now, job, part, usable)
             gone |= self.closed_by(now, job, part, free, usable)
             blocks = self.blocks_partition(now, job, part, free, usable) and self.may_block(job)
             if blocks and self._old_and_high_enough(now, job, part):
                 blocked.add(part)
                 gone |= own
+
+    def in_service(self, nodes: set[int]) -> set[int]:
+        """Main: which of the nodes are."""
+        return nodes
+
+    def note_refusal(self, now: int, job: Job, part: str, usable: set[int]) -> None:
+        """Main: it did not start for lack of nodes: others have them, which is no change."""
+        self.waits_for(job, RESOURCES)
 
     def is_passed_over(self, part: str, blocked: set[str]) -> bool:
         """Main: whether another that waits keeps it from its turn."""
@@ -124,6 +162,7 @@ class Passes:
 
     def backfill_cycle(self, now: int) -> None:
         c = self.c
+        self.note_reasons(now)
         records = self.queue(now)
         if not records:
             return
@@ -239,6 +278,10 @@ class Passes:
         """Backfill: when it is planned though a limit did not let it start now; None: no plan."""
         return now
 
+    def holding(self, job: Job, part: str, nodes: set[int]) -> set[int]:
+        """Backfill: which of the nodes are large enough for it by their configuration, whatever is free."""
+        return nodes
+
     def may_plan(self, job: Job, part: str) -> bool:
         """Backfill: whether it may be planned for later."""
         return True
@@ -280,6 +323,7 @@ class Passes:
                     continue
                 return asked
             asked = 1
+            avail = self.holding(job, part, avail)
             found = self.will_run(now, job, part, avail, now_only)
             if found is None:
                 if later and not now_only:

@@ -100,6 +100,7 @@ class Config:
     daemon_start: int = -8  # all timers of the daemon start here
     builtin: bool = False
     batch_sched_delay: int = 3
+    defer: bool = False  # main does not pass at once when nodes are clean
     sched_interval: int = 60
     default_queue_depth: int = 100
     partition_job_depth: int = 0
@@ -132,6 +133,7 @@ class Config:
     weight_partition: int = 0
     epilog: int = 0  # from the end of a job until its nodes are free
     kill_epilog: int = 1  # the same for a killed job, after KillWait
+    kill_epilog_ms: int = 0  # ... and ms that add up to whole seconds
     requeue_delay: int = 121
     launch_latency: bool = False
     main_wait_ms: int = 0  # from an end to main's look at it, on average

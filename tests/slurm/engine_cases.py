@@ -278,7 +278,8 @@ def plain(case: Case) -> Slurm:
 def configure(config: Config, keys: dict[str, Any], daemon_start: int) -> None:
     """Set what keys of ``policy.slurm`` say, with the latencies that were measured."""
     config.daemon_start = daemon_start
-    config.launch_latency, config.kill_epilog, config.main_wait_ms = True, 1, 400
+    config.launch_latency, config.main_wait_ms = True, 400
+    config.kill_epilog, config.kill_epilog_ms = 1, 730
     for name, value in keys.items():
         if hasattr(config, RENAMED.get(name, name)):
             setattr(config, RENAMED.get(name, name), value)

@@ -12,6 +12,7 @@ from tests.slurm_oracle.engine import HET
 NEVER = 10**9
 PRESET: dict[str, object] = {
     "launch_latency": True,
+    "kill_epilog_ms": 730,
     "main_wait_ms": 400,
     "daemon_start": -8,
     "backfill_first": True,

@@ -32,6 +32,9 @@ from scheduler_sim.engine.rules.slurm.state import (
     Way,
 )
 
+HALF_A_SECOND = 500
+"""ms: how late in a second jobs are killed, on average."""
+
 
 class SlurmSizes(NamedTuple):
     """How much room Slurm's schedulers have; the least of all by default."""
@@ -55,6 +58,7 @@ def blank_slurm(sizes: SlurmSizes) -> Slurm:
         partition=table(Partition, sizes.partitions),
         way=table(Way, sizes.placements),
         job=table(SlurmJob, sizes.rows),
+        unnoted=np.zeros(sizes.rows, dtype=np.int64),
         counter=rows(Counter, 0, 1 + sizes.partitions),
         entry=table(Entry, sizes.placements),
         sets=Sets(*words(len(Sets._fields), sizes.words)),
@@ -78,7 +82,8 @@ def blank_slurm(sizes: SlurmSizes) -> Slurm:
         het=table(HetMember, sizes.members),
         booked=table(Booked, sizes.booked),
     )
-    made.memory.main_valid = INF
+    made.memory.main_valid, made.memory.killed_at = INF, -INF
+    made.memory.cleaned = HALF_A_SECOND
     made.job["satisfiable"] = 1
     for name in ("group", "known", "planned"):
         made.het[name] = -1

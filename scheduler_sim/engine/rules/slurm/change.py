@@ -8,6 +8,8 @@ from scheduler_sim.engine.rules.slurm.state import SlurmCore
 
 NEWCOMERS_ONLY, ALL_ELSE = 1, 2  # what changed since the last pass of the backfill scheduler
 IN_TIME, LATE = 1, 2  # how something ended
+NO_CHANGE, BEHIND_DEPTH, WITHIN_DEPTH = 0, 1, 2
+"""Which passes of the main scheduler are changes to backfill: none, those over the whole queue, any."""
 
 
 @part
@@ -32,6 +34,13 @@ def expect_change(core: SlurmCore) -> None:
     """The next passes, whenever they are made, may come out otherwise than the last ones."""
     core.slurm.memory.changed, core.slurm.memory.unseen_by_full = ALL_ELSE, 1
     core.slurm.memory.steady_until = 0
+
+
+@part
+def note_passed_over(core: SlurmCore, tried: int) -> None:
+    """An entry is passed over, or short of nodes for good: whenever it is, after so many that were tried."""
+    reached = WITHIN_DEPTH if tried <= core.slurm.rules.default_queue_depth + 1 else BEHIND_DEPTH
+    core.slurm.memory.main_changes = max(core.slurm.memory.main_changes, reached)
 
 
 @event

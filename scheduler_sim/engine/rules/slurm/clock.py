@@ -35,6 +35,7 @@ from scheduler_sim.engine.rules.slurm.moments import (
     asked_pass,
     backfill_may_differ,
     catch_up_passes,
+    main_is_change,
     main_stands_until,
     next_backfill,
     next_full,
@@ -45,6 +46,7 @@ from scheduler_sim.engine.rules.slurm.power_saving.looks import next_switch
 from scheduler_sim.engine.rules.slurm.power_saving.nodes import service_matched
 from scheduler_sim.engine.rules.slurm.power_saving.state import SlurmPowerCore
 from scheduler_sim.engine.rules.slurm.priority.ranking import compute_priorities, pass_over_computations
+from scheduler_sim.engine.rules.slurm.reasons import look_again, note_reasons
 from scheduler_sim.engine.rules.slurm.state import SlurmCore
 
 
@@ -84,12 +86,14 @@ def _notice(core: SlurmPowerCore) -> bool:
     What is eligible by time alone, or because another has started, does not: it is seen in the
     next pass, whatever brings that.
     """
-    slurm, ended = core.slurm, core.clock.dirty == 1
+    slurm, ended = core.slurm, core.clock.dirty == 1 or core.slurm.memory.at_once == 1
     outside = core.clock.early == 1 or core.queue.at.seen != slurm.memory.seen_before
     if outside:
         slurm.memory.seen_before = core.queue.at.seen
         note_change(core, core.clock.now)
-    if outside or ended:
+    if slurm.memory.at_once:
+        note_change(core, core.clock.now)
+    if outside or core.clock.dirty:
         ask(core, at_once=outside)
     if ended or core.clock.early:
         expect_change(core)
@@ -135,10 +139,14 @@ def _main(core: SlurmCore, ended: bool) -> None:
     now, slurm = core.clock.now, core.slurm
     full = next_full(core, now) == now
     asked = slurm.memory.asked and (asked_pass(core) <= now or (ended and slurm.rules.at_end))
-    if slurm.memory.last_main == now or not (full or asked):  # it makes one pass a second
+    due = (full or asked) and slurm.memory.last_main != now  # its loop makes one pass a second
+    full = full and due
+    if not due and not slurm.memory.at_once:
         return
+    slurm.memory.at_once = 0
+    note_reasons(core)
     look_at_newcomers(core)
-    waiting, listed = core.queue.at.tail - core.queue.at.head, any_is_listed(core)
+    waiting, changed = core.queue.at.tail - core.queue.at.head, main_is_change(core, full)
     if main_stands_until(core) <= now:
         depth = INF if full else slurm.rules.default_queue_depth
         stood = slurm.memory.main_valid
@@ -147,12 +155,16 @@ def _main(core: SlurmCore, ended: bool) -> None:
         else:  # of what it has not looked at nothing more is known
             slurm.memory.main_valid = min(slurm.memory.main_valid, stood)
         main_has_looked(core)
+        changed = main_is_change(core, full)
         if core.queue.at.tail - core.queue.at.head < waiting:
             expect_change(core)
+            changed = True
     untie_ready(core)  # jobs that waited for the start of another
     look_at_newcomers(core)
-    answer(core, now)
-    if listed:
+    look_again(core)
+    if due:
+        answer(core, now)
+    if changed:
         note_change(core, now)
 
 
@@ -164,6 +176,7 @@ def _backfill(core: SlurmCore) -> None:
     if slurm.rules.builtin or now < next_backfill(core):
         return
     slurm.memory.last_backfill = now
+    note_reasons(core)
     look_at_newcomers(core)
     waiting = core.queue.at.tail - core.queue.at.head
     if waiting == 0:

@@ -48,8 +48,11 @@ from scheduler_sim.engine.rules.slurm.change import expect_change, note_change, 
 from scheduler_sim.engine.rules.slurm.nodes import deallocate, set_leaving
 from scheduler_sim.engine.rules.slurm.planned_ends import everywhere
 from scheduler_sim.engine.rules.slurm.priority.ranking import charge_until, give_priority
+from scheduler_sim.engine.rules.slurm.reasons import arrives_waiting, forget_reasons, note_less
 from scheduler_sim.engine.rules.slurm.start import set_end
 from scheduler_sim.engine.rules.slurm.state import SlurmCore
+
+MS = 1000
 
 NODES_BACK = KIND
 """Event: the epilog of a job is over, or what was killed is gone: its nodes are idle."""
@@ -81,6 +84,7 @@ def turn_away(core: SlurmCore, row: int) -> None:
 def hold_at_first(core: SlurmCore, row: int) -> None:
     """It is held until the next updates of dependencies, also if all is over already."""
     core.jobs[row].state = HELD
+    arrives_waiting(core, row)
     cancel_never_satisfied(core, row)
 
 
@@ -119,6 +123,7 @@ def complete(core: SlurmCore, row: int, planned: int) -> bool:
     If backfill looks first, it sees no nodes that came back in its second.
     """
     now, seconds = core.clock.now, _completing_s(core, row)
+    core.slurm.job[row].cleans = seconds > 0
     room_is_left(core, row)
     unseen = core.slurm.rules.backfill_first and core.slurm.memory.looked < now
     if seconds > 0 or unseen:  # passes are asked for when they are back
@@ -164,7 +169,19 @@ def _completing_s(core: SlurmCore, row: int) -> int:
         return rules.epilog_s
     if state == TIMEOUT and core.placements[core.jobs[row].placed].killed == PAST_LIMIT:
         return rules.epilog_s
-    return rules.epilog_s + rules.KillWait + rules.killed_epilog_s
+    return rules.epilog_s + rules.KillWait + rules.killed_epilog_s + _seconds_of_cleaning(core)
+
+
+@part
+def _seconds_of_cleaning(core: SlurmCore) -> int:
+    """Whole seconds of the ms that cleaning takes besides: the same for all that are killed now."""
+    memory, now = core.slurm.memory, core.clock.now
+    if memory.killed_at != now:
+        memory.killed_at = now
+        memory.cleaned += core.slurm.rules.killed_epilog_ms
+        memory.cleans_for = memory.cleaned // MS
+        memory.cleaned %= MS
+    return int(memory.cleans_for)
 
 
 @on(stopped, "slurm")
@@ -190,11 +207,17 @@ def happen_in_slurm(core: SlurmCore, kind: int, row: int) -> None:
 
 @part
 def _nodes_back(core: SlurmCore, row: int) -> None:
-    """The nodes of a job that ended are idle at last; to those that depend on it, it ends now."""
+    """The nodes of a job that ended are idle at last; to those that depend on it, it ends now.
+
+    Where they had to be cleaned, slurmd says so by itself, and that brings a pass at once.
+    """
     set_leaving(core, row, False)
     free_nodes(core, core.slurm.job[row].last)
     deallocate(core, row)
-    core.clock.dirty = core.clock.early = 1
+    if core.slurm.job[row].cleans and not core.slurm.rules.defer:
+        core.slurm.memory.at_once = 1
+    else:
+        core.clock.dirty = core.clock.early = 1
     if core.jobs[row].state > RUNNING:
         ended(core, row)
     elif core.jobs[row].state == HELD:
@@ -236,6 +259,7 @@ def requeue(core: SlurmCore, row: int) -> None:
         drop_end(core, BEGIN + row)
         core.jobs[row].missing -= HOLD
     core.jobs[row].submit = now
+    forget_reasons(core, row)
     term.begin = now + core.slurm.rules.requeue_delay_s
     await_begin(core, row)
 
@@ -251,6 +275,8 @@ def never_satisfied(core: SlurmCore, edge: int) -> None:
         return
     core.dependencies.edge[edge].satisfied = NEVER
     core.slurm.job[row].satisfiable -= 1
+    if core.jobs[row].state == HELD:
+        note_less(core, row)
     if core.jobs[row].state == HELD:
         cancel_never_satisfied(core, row)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scheduler_sim.engine.core.bits import copy, keep_common, take_out
+from scheduler_sim.engine.core.bits import copy, count_common, keep_common, take_out
 from scheduler_sim.engine.core.hooks import event, question
 from scheduler_sim.engine.core.instant import untie_ready
 from scheduler_sim.engine.core.jit import part
@@ -11,6 +11,7 @@ from scheduler_sim.engine.core.records import Words
 from scheduler_sim.engine.core.state import INF, WAITING
 from scheduler_sim.engine.rules.coscheduling.members import is_member
 from scheduler_sim.engine.rules.slurm.advance_reservations import has_reservation, picked_reserved
+from scheduler_sim.engine.rules.slurm.change import NO_CHANGE, note_change, note_passed_over
 from scheduler_sim.engine.rules.slurm.het.het_jobs import whole_job_waits
 from scheduler_sim.engine.rules.slurm.job_partition_queue import build_queue, entry
 from scheduler_sim.engine.rules.slurm.limit_questions import (
@@ -21,10 +22,18 @@ from scheduler_sim.engine.rules.slurm.limit_questions import (
     nodes_looked_for,
     waits_for_known_limit,
 )
-from scheduler_sim.engine.rules.slurm.nodes import picked_from
+from scheduler_sim.engine.rules.slurm.nodes import least_nodes, picked_from
 from scheduler_sim.engine.rules.slurm.power_cap import keep_power, lacks_power
+from scheduler_sim.engine.rules.slurm.reasons import (
+    ITS_TURN,
+    LICENCES,
+    waits_for,
+    waits_for_its_turn,
+)
 from scheduler_sim.engine.rules.slurm.start import has_licences, may_run, may_run_there, start_on_picked
 from scheduler_sim.engine.rules.slurm.state import IN_LIST_ORDER, Partition, SlurmCore
+
+NONE = -1
 
 
 @part
@@ -37,35 +46,57 @@ def main_pass(core: SlurmCore, depth: int) -> bool:
     open_partitions = len(core.slurm.partition)
     for i in range(len(core.slurm.partition)):
         core.slurm.partition[i].tried_by_main = core.slurm.partition[i].blocked = 0
-    core.slurm.memory.main_valid = INF
+    core.slurm.memory.main_valid, core.slurm.memory.main_changes = INF, NO_CHANGE
+    copy(core.slurm.sets.open, core.slurm.sets.up, 0, len(core.slurm.sets.up))
     main_begins(core)
     open_nodes(core)
     most, tried, whole = core.slurm.rules.partition_job_depth, 0, True
+    refused_array = refused_in = NONE
     i, size = -1, build_queue(core)
     while i + 1 < size:
         i += 1
         row, placement = entry(core, i)
-        it = core.slurm.partition[core.slurm.way[placement].partition]
-        if open_partitions == 0:
-            break
+        number = int(core.slurm.way[placement].partition)
+        it = core.slurm.partition[number]
+        if open_partitions == 0 and core.slurm.memory.main_changes != NO_CHANGE and not most:
+            break  # nothing behind makes a difference
         if core.jobs[row].state != WAITING or not whole_job_waits(core, row):
             continue
         if is_member(core, row):  # left to backfill before anything is counted or asked of it
             if not has_reservation(core, row):
                 open_partitions -= _block(core, it)
             continue
+        if core.holds.term[row].array >= 0:  # to Slurm all tasks that wait are one entry
+            if refused_in == number and refused_array == core.holds.term[row].array:
+                continue
+            refused_array, refused_in = core.holds.term[row].array, number
         if not may_run(core, row) or not may_run_there(core, placement):
             continue
         it.tried_by_main += 1
         if most and it.tried_by_main > most:
+            if waits_for_its_turn(core, row):
+                note_change(core, core.clock.now)
             continue
         if tried > depth:
-            whole = False
+            whole = open_partitions == 0
+            if whole:
+                note_passed_over(core, tried + 1)
             break
         tried += 1
-        if waits_behind(core, row, it) or waits_for_known_limit(core, row, placement):
+        if waits_behind(core, row, it):
+            waits_for_its_turn(core, row)
+            note_passed_over(core, tried)
+            continue
+        if open_partitions == 0 or waits_for_known_limit(core, row, placement):
+            continue
+        if is_short_of_nodes(core, placement):
+            waits_for(core, row, ITS_TURN)
+            note_passed_over(core, tried)
+            open_partitions -= _block(core, it)
             continue
         if not has_licences(core, placement):
+            waits_for(core, row, LICENCES)
+            note_passed_over(core, tried)
             continue
         limited = limited_before_choice(core, row, placement)
         if not limited:
@@ -78,6 +109,7 @@ def main_pass(core: SlurmCore, depth: int) -> bool:
             start_on_picked(core, row, placement, 0)
             keep_power(core, placement, core.clock.now)
             close_taken(core, it)
+            refused_array = refused_in = NONE
             if core.slurm.rules.builtin == IN_LIST_ORDER and core.queue.at.released > 0:
                 untie_ready(core)
                 look_at_newcomers(core)
@@ -86,6 +118,7 @@ def main_pass(core: SlurmCore, depth: int) -> bool:
                 size = build_queue(core)
         elif not has_reservation(core, row) and not (limited and may_be_passed(core)):
             if not limited:
+                waits_for(core, row, ITS_TURN)
                 cannot_start(core, row, placement)
             if (limited or waits_for_nodes(core, placement)) and _blocks(core, row, placement):
                 open_partitions -= _block(core, it)
@@ -163,12 +196,28 @@ def picked_among(core: SlurmCore, placement: int, nodes: Words) -> bool:
 
 
 @part
+def is_short_of_nodes(core: SlurmCore, placement: int) -> bool:
+    """Later than 19.05: whether too few nodes of its partition are in service, and in none that is blocked."""
+    if not core.slurm.rules.aligned:
+        return False
+    it = core.slurm.partition[core.slurm.way[placement].partition]
+    return nodes_left(core, it) < least_nodes(core, placement)
+
+
+@question
+def nodes_left(core: SlurmCore, it: Partition) -> int:
+    """How many nodes of a partition the rest of the pass may look at, whatever runs there."""
+    return count_common(core.slurm.nodes.masks[it.members], core.slurm.sets.open, it.low, it.high)
+
+
+@part
 def _block(core: SlurmCore, it: Partition) -> int:
     """Take a partition and its nodes out of this pass; returns how many partitions fewer are open."""
     if it.blocked:
         return 0
     it.blocked = 1
     take_out(core.slurm.sets.free, core.slurm.nodes.masks[it.members], it.low, it.high)
+    take_out(core.slurm.sets.open, core.slurm.nodes.masks[it.members], it.low, it.high)
     return 1
 
 

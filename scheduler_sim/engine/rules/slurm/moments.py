@@ -5,7 +5,7 @@ from __future__ import annotations
 from scheduler_sim.engine.core.hooks import question
 from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.core.state import INF
-from scheduler_sim.engine.rules.slurm.change import LATE
+from scheduler_sim.engine.rules.slurm.change import BEHIND_DEPTH, LATE, WITHIN_DEPTH
 from scheduler_sim.engine.rules.slurm.limit_questions import (
     computations_change_limits,
     usage_may_lift_limits,
@@ -32,6 +32,12 @@ def next_moment(core: SlurmCore) -> int:
         time = min(time, asked_pass(core))
     if waits:
         time = min(time, next_full(core, max(now + 1, main_stands_until(core))))
+    if slurm.memory.unnoted:  # whichever pass comes next, what it notes is a change
+        time = min(time, next_full(core, now + 1))
+        if slurm.memory.asked:
+            time = min(time, asked_pass(core))
+        if not slurm.rules.builtin:
+            time = min(time, next_backfill(core))
     if waits and not slurm.rules.builtin:
         time = min(time, next_backfill_that_matters(core))
     return time
@@ -89,8 +95,20 @@ def any_job_waits(core: SlurmCore) -> bool:
 
 @question
 def any_is_listed(core: SlurmCore) -> bool:
-    """Whether the main scheduler lists any job that waits: to backfill its pass is a change then."""
+    """Whether the main scheduler lists any job that waits."""
     return any_job_waits(core)
+
+
+@part
+def main_is_change(core: SlurmCore, full: bool) -> bool:
+    """Whether to backfill a pass of the main scheduler is a change: in 19.05, if it lists any job.
+
+    Later that a job waits for nodes that others have is none, but that one is passed over is.
+    """
+    if core.slurm.rules.aligned:
+        least = BEHIND_DEPTH if full else WITHIN_DEPTH
+        return core.slurm.memory.main_changes >= least and any_is_listed(core)
+    return any_is_listed(core)
 
 
 # -- the main scheduler
@@ -178,7 +196,7 @@ def _next_backfill(core: SlurmCore, computed: int) -> int:
     if slurm.memory.last_change >= slurm.memory.last_backfill:
         return max(earliest, slurm.memory.seen_from)
     change = _next_computed(core, computed, slurm.memory.last_backfill)
-    if any_is_listed(core):
+    if main_is_change(core, True):
         change = min(change, next_full(core, max(slurm.memory.last_backfill, slurm.memory.waits_from)))
     return INF if change == INF else max(earliest, change + slurm.rules.backfill_first)
 
@@ -195,7 +213,7 @@ def _next_computed(core: SlurmCore, computed: int, time: int) -> int:
 def _last_seen(core: SlurmCore, computed: int, time: int) -> int:
     """The last change at ``time`` or before, of those that come by the clock alone; -INF = none."""
     slurm, last = core.slurm, -INF
-    if any_is_listed(core) and next_full(core, slurm.memory.waits_from) <= time:
+    if main_is_change(core, True) and next_full(core, slurm.memory.waits_from) <= time:
         last = _last_full(core, time)
     return max(last, _last_computed(core, computed, time))
 
@@ -258,6 +276,6 @@ def _repeated(time: int, span: int, now: int) -> int:
 def _in_phase(core: SlurmCore, computed: int, span: int) -> bool:
     """Whether after ``span`` s all that changes by the clock alone changes as before."""
     slurm = core.slurm
-    if any_is_listed(core) and slurm.rules.sched_interval and span % slurm.rules.sched_interval:
+    if main_is_change(core, True) and slurm.rules.sched_interval and span % slurm.rules.sched_interval:
         return False
     return computed == INF or span % slurm.rules.calc_period == 0

@@ -101,6 +101,12 @@ def suffices(core: SlurmCore, placement: int, source: Words) -> bool:
 
 
 @question
+def least_nodes(core: SlurmCore, placement: int) -> int:
+    """How many nodes a placement must have."""
+    return int(core.placements[placement].nodes)
+
+
+@question
 def would_do(core: SlurmCore, placement: int, source: Words) -> bool:
     """Whether a placement would have its nodes among those of a set within its mask."""
     return suffices(core, placement, source)

@@ -55,6 +55,8 @@ class SlurmRules:
     epilog_s: int  # s from an end to the moment the nodes are idle
     launch_s: int  # s from a start by the backfill scheduler to the first second of the run time
     killed_epilog_s: int  # ... more after one that was killed
+    killed_epilog_ms: int  # ... and ms that add up from one second with kills to the next
+    defer: int  # 1 = that nodes are clean brings no pass at once
     main_wait_ms: int  # ms from an end to the main scheduler's look at it, on average
     requeue_delay_s: int
     epoch: int
@@ -89,8 +91,17 @@ class Memory:
     asked: int  # 1 = an end, a submission or a change asks for a pass
     ended_here: int  # 1 = something ended at this instant by itself, 2 = and did so behind an earlier look
     hears_at: int  # when the main scheduler hears of the last end
+    at_once: (
+        int  # 1 = nodes are clean of what was killed, or an epilog is over: the main scheduler passes now
+    )
+    cleaned: int  # ms of such cleaning that whole seconds have yet to make up for
+    killed_at: int  # when jobs were last killed
+    cleans_for: int  # ... and how many s of those ms their nodes take
     waited: int  # ms of such waits that whole seconds have yet to make up for
     unseen_by_full: int  # 1 = a pass over the whole queue may start something
+    main_changes: (
+        int  # to backfill the main scheduler's last pass is a change, as often as it is made: see ``change``
+    )
     main_valid: int  # until when the main scheduler's last pass would come out as it did, if nothing changes
     last_backfill: int
     last_change: int  # when something last changed that the backfill scheduler looks out for
@@ -119,6 +130,7 @@ class Memory:
     ended: int  # components that have ended by the end of a try
     waits_from: int  # since when a job has waited in the queue
     pending: int  # components submitted, not held by hand, that have yet to start
+    unnoted: int  # how many stand in UNNOTED
     unlooked: int  # of those in the queue, how many no pass has looked at: they stand in CANDIDATES
 
 
@@ -176,6 +188,11 @@ class SlurmJob:
     satisfiable: int  # dependencies that can yet be satisfied, 1 if all must be; at 0 it never starts
     last: int  # the placement it last ran in
     launch: int  # s from its start to the first second of its run time
+    reason: int  # why it waits, but for limits: see ``reasons``
+    limited: int  # the reason of the limit for which it waits, 0 = none
+    noted: int  # the reason that was noted last
+    listed: int  # 1 = it stands in UNNOTED
+    cleans: int  # 1 = its nodes are being cleaned of it: once they are the main scheduler passes at once
     given: int  # 1 = its priority was set by hand, and stays
 
 
@@ -276,6 +293,7 @@ class Sets(NamedTuple):
     picked: Words
     rest: Words
     up: Words
+    open: Words  # main scheduler: ... and in no partition that is blocked
     either: Words
     best: Words
     nothing: Words  # always empty
@@ -317,6 +335,7 @@ class Slurm(NamedTuple):
     partition: Table[Partition]
     way: Table[Way]  # [p]
     job: Table[SlurmJob]  # [n]
+    unnoted: Ints  # [n] jobs whose reasons the next pass looks at
     counter: Rows[Counter]  # [users, 1 + partitions]
     entry: Table[Entry]
     sets: Sets

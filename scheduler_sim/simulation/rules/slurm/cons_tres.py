@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from itertools import compress
+from typing import Any
+
 import numpy as np
 
 from scheduler_sim.arrays import Bools, Ints
@@ -11,7 +14,7 @@ from scheduler_sim.engine.rules.slurm.cons_tres.state import AMONG_ABLE, ConsTre
 from scheduler_sim.errors import ConfigError
 from scheduler_sim.simulation.rules.numbers import Jobs, Numbers, Run
 from scheduler_sim.simulation.rules.shared_nodes import counted_under_slurm, offsets_of, shares_under_slurm
-from scheduler_sim.simulation.rules.slurm.masks import words_of
+from scheduler_sim.simulation.rules.slurm.masks import bits, words_of
 from scheduler_sim.simulation.rules.slurm.rows import core_words
 from scheduler_sim.simulation.rules.slurm.schedulers import records_for
 from scheduler_sim.simulation.rules.slurm.standings import accrues_limited
@@ -31,6 +34,9 @@ OF_MEMORY = ("memory_kb", "memory_per_core_kb", "memory_per_gpu_kb")
 
 GENERIC = ("each", "total", "per_task")
 """Tables of a need by kind of generic resource."""
+
+OF_NEEDS = ("need", "holders", *GENERIC)
+"""Tables with a row for each need."""
 
 
 class ConsTres(Numbers):
@@ -112,7 +118,7 @@ class ConsTres(Numbers):
     def write(self, core: FullCore, jobs: Jobs, described: Ints | None) -> FullCore:
         """Write what placements need."""
         part = core.cons_tres
-        longer = {name: lengthened(getattr(part, name), len(self._numbers)) for name in ("need", *GENERIC)}
+        longer = {name: lengthened(getattr(part, name), len(self._numbers)) for name in OF_NEEDS}
         slots = len(core.shared_nodes.slots)
         longer |= {name: lengthened(getattr(part, name), slots) for name in ("share", "tenant")}
         longer |= {name: lengthened(getattr(part, name), len(self._levels)) for name in OF_LEVELS}
@@ -133,9 +139,30 @@ class ConsTres(Numbers):
         part.level["read"][levels[new]] = LONG_AGO
         part.level["cpus"][levels] = cpus
         part.level["alike"][levels[new]] = self._offer_alike(core, np.flatnonzero(new))
+        part.holders[: len(rows)] = self._holders(part.need[: len(rows)], part.holders.shape[1])
         if described is not None:
             part.asked["need"][jobs.where] = described
         return core
+
+    def _holders(self, needs: Any, size: int) -> np.ndarray:
+        """uint64[n, size]: nodes large enough by their configuration (``job_req_node_filter`` of Slurm)."""
+        system, found = self.run.system, np.zeros((len(needs), size), dtype=np.uint64)
+        places = np.array([system.module_index(one.module) for one in system.partitions])[needs["partition"]]
+        cpus, low = needs["node_cpus"], 0
+        memory = needs["memory"] * np.where(needs["per_cpu"] > 0, cpus, 1)
+        for place, module in enumerate(system.modules):
+            here = places == place
+            large = np.column_stack(
+                [
+                    (cpus[here] <= _cpus_of(one)) & ((one.memory_kb <= 0) | (memory[here] <= one.memory_kb))
+                    for one in module.sets
+                ]
+            )
+            kinds, which = np.unique(large, axis=0, return_inverse=True)
+            sets = [bits(compress(module.ranges, kind), low, size) for kind in kinds]
+            found[here] = np.array(sets, dtype=np.uint64).reshape(-1, size)[which.reshape(-1)]
+            low += words_of(module.nodes)
+        return found
 
     def _offer_alike(self, core: FullCore, numbers: Ints) -> Bools:
         """Whether all nodes that can be able for each need offer the same: as many CPUs as they have."""
@@ -176,6 +203,11 @@ def numbered_rows(known: dict[bytes, int], table: Ints) -> Ints:
     keys = rows.view(f"V{rows.strides[0]}").ravel().tolist()
     numbers = [known.setdefault(key, len(known)) for key in keys]
     return np.array(numbers, dtype=np.int64)[which.reshape(-1)]
+
+
+def _cpus_of(one: NodeSet) -> int:
+    """CPUs of each node; one of which nothing is stated has one on each socket."""
+    return _cores_of_sockets(one) * one.sockets * one.threads_per_core
 
 
 def _cores_of_sockets(one: NodeSet) -> int:

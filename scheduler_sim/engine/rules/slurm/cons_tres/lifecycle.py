@@ -33,6 +33,7 @@ from scheduler_sim.engine.rules.slurm.lifecycle import room_is_left
 from scheduler_sim.engine.rules.slurm.nodes import (
     allocate,
     deallocate,
+    least_nodes,
     match_service,
     put_nodes_of,
     set_leaving,
@@ -66,6 +67,12 @@ def may_fit(core: ConsTresCore, placement: int) -> bool:
         fitting = choose_nodes(core, number, room_later(core), mask, True)
         need.possible = SOMETIME if fitting else NEVER
     return need.possible == SOMETIME
+
+
+@on(least_nodes, "cons_tres")
+def least_of_need(core: ConsTresCore, placement: int) -> int:
+    """What it asks for; a job that has run may have had more."""
+    return int(core.cons_tres.need[core.cons_tres.asked[placement].need].min_nodes)
 
 
 @on(share_of, "cons_tres")

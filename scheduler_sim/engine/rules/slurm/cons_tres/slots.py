@@ -144,7 +144,8 @@ def shared_slot(
 ) -> int:
     """The earliest start that Slurm finds, with its nodes in PICKED; INF without start or reservation."""
     it, now = core.slurm.partition[core.slurm.way[placement].partition], core.clock.now
-    need = core.cons_tres.need[core.cons_tres.asked[placement].need]
+    number = core.cons_tres.asked[placement].need
+    need = core.cons_tres.need[number]
     start, counted = max(now, earliest_s), False
     open_windows(core)
     record = record_at(core, start)
@@ -161,6 +162,7 @@ def shared_slot(
         if not counted and count(core.slurm.sets.unreserved, it.low, it.high) >= need.min_nodes:
             core.slurm.memory.tested += 0 if is_extra(core) else 1
             counted = True
+        keep_common(core.slurm.sets.unreserved, core.cons_tres.holders[number], it.low, it.high)
         time = slot_on_unreserved(core, row, placement, ahead, later) if counted else INF
         if time == INF:
             if later == INF or not ahead:

@@ -199,6 +199,7 @@ class ConsTres(NamedTuple):
     total: Ints  # [needs, k] ... of all nodes together
     per_task: Ints  # [needs, k] ... of each task
     types: Ints  # [t, n] the kinds of the types of its GPUs, in the order of the node; 0 = no more
+    holders: Words  # [needs, w] the nodes of its module that are large enough, whatever is given out
     level: Table[Level]
     known: Known
     mark: Ints  # [levels, MARKS] times: 0 is the first, and the last is behind all planned ends
@@ -287,6 +288,7 @@ def blank_cons_tres(sizes: ConsTresSizes) -> ConsTres:
         total=zeros(sizes.needs, generic),
         per_task=zeros(sizes.needs, generic),
         types=zeros(sizes.types, n),
+        holders=words(sizes.needs, sizes.words),
         level=table(Level, sizes.levels),
         known=one(Known),
         mark=zeros(sizes.levels, MARKS),

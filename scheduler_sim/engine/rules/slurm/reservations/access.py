@@ -15,6 +15,7 @@ from scheduler_sim.engine.rules.slurm.change import holds_until, main_holds_unti
 from scheduler_sim.engine.rules.slurm.lifecycle import turn_away
 from scheduler_sim.engine.rules.slurm.main_pass import (
     main_begins,
+    nodes_left,
     picked_among,
     picked_among_free,
     waits_behind,
@@ -23,7 +24,6 @@ from scheduler_sim.engine.rules.slurm.main_pass import (
 from scheduler_sim.engine.rules.slurm.node_space import gains_nodes, has_more, next_attempt, record_at
 from scheduler_sim.engine.rules.slurm.nodes import add_best_fit, added_first
 from scheduler_sim.engine.rules.slurm.reservations.nodes import (
-    least_nodes,
     waits_for_jobs_on,
     would_suffice_empty,
 )
@@ -204,8 +204,6 @@ def waits_for_open_nodes(core: ReservationsCore, placement: int) -> bool:
     now, own = core.clock.now, core.reservations.at.inside
     some, opened = core.reservations.sets.some, core.reservations.sets.open
     _put_left(core, it)
-    if count(some, it.low, it.high) < least_nodes(core, placement):
-        return True
     if own < 0 and end_of_covering(core, placement, now) >= 0:
         return False
     usable = put_open(core, placement, now)
@@ -224,16 +222,20 @@ def waits_for_open_nodes(core: ReservationsCore, placement: int) -> bool:
     return bool(waits and own < 0)
 
 
+@on(nodes_left, "reservations")
+def left_beside_closed(core: ReservationsCore, it: Partition) -> int:
+    """Neither a blocked partition nor a closed reservation takes them."""
+    _put_left(core, it)
+    return count(core.reservations.sets.some, it.low, it.high)
+
+
 @part
 def _put_left(core: ReservationsCore, it: Partition) -> None:
     """SOME: the nodes of a partition that neither a blocked one nor a closed reservation takes."""
     some = core.reservations.sets.some
     copy(some, core.slurm.nodes.masks[it.members], it.low, it.high)
-    keep_common(some, core.slurm.sets.up, it.low, it.high)
+    keep_common(some, core.slurm.sets.open, it.low, it.high)
     take_out(some, core.reservations.sets.closed, it.low, it.high)
-    for i in range(len(core.slurm.partition)):
-        if core.slurm.partition[i].blocked:
-            take_out(some, core.slurm.nodes.masks[core.slurm.partition[i].members], it.low, it.high)
 
 
 @part

@@ -6,7 +6,7 @@ from scheduler_sim.engine.core.bits import copy, count, keep_common
 from scheduler_sim.engine.core.hooks import on
 from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.rules.slurm.moments import any_is_listed
-from scheduler_sim.engine.rules.slurm.reservations.nodes import least_nodes
+from scheduler_sim.engine.rules.slurm.nodes import least_nodes
 from scheduler_sim.engine.rules.slurm.reservations.state import ReservationsCore
 from scheduler_sim.engine.rules.slurm.reservations.turns import move_on
 from scheduler_sim.engine.rules.slurm.start import may_run, may_run_there

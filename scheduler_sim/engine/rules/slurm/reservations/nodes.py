@@ -9,12 +9,6 @@ from scheduler_sim.engine.rules.slurm.reservations.state import ReservationsCore
 
 
 @question
-def least_nodes(core: ReservationsCore, placement: int) -> int:
-    """How many nodes a placement must have."""
-    return int(core.placements[placement].nodes)
-
-
-@question
 def would_suffice_empty(core: ReservationsCore, placement: int, nodes: Words) -> bool:
     """Whether some nodes of its partition would suffice, were they all there, and nothing ran on them."""
     it = core.slurm.partition[core.slurm.way[placement].partition]

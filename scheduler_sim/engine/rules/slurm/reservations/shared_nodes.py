@@ -17,7 +17,6 @@ from scheduler_sim.engine.rules.slurm.cons_tres.offers import weight_beside
 from scheduler_sim.engine.rules.slurm.cons_tres.room import empty_node, place_of, room_later
 from scheduler_sim.engine.rules.slurm.cons_tres.state import AVAILABLE, ConsTresCore, Need
 from scheduler_sim.engine.rules.slurm.reservations.nodes import (
-    least_nodes,
     waits_for_jobs_on,
     would_suffice_empty,
 )
@@ -29,12 +28,6 @@ OUTSIDE = 1 << 48
 
 class ReservedSharesCore(ConsTresCore, ReservationsCore):
     """A core with nodes that jobs share, and reservations of some."""
-
-
-@on(least_nodes, "cons_tres", "reservations")
-def least_of_need(core: ReservedSharesCore, placement: int) -> int:
-    """What it asks for; a job that has run may have had more."""
-    return int(core.cons_tres.need[core.cons_tres.asked[placement].need].min_nodes)
 
 
 @on(would_suffice_empty, "cons_tres", "reservations")

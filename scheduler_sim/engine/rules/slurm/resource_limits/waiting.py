@@ -31,6 +31,7 @@ from scheduler_sim.engine.rules.slurm.limit_questions import (
 )
 from scheduler_sim.engine.rules.slurm.node_space import plan_opens
 from scheduler_sim.engine.rules.slurm.nodes import weighed_anew
+from scheduler_sim.engine.rules.slurm.reasons import NONE, waits_for_limit
 from scheduler_sim.engine.rules.slurm.resource_limits.amounts import (
     knows_its_share,
     take_asked,
@@ -47,6 +48,9 @@ from scheduler_sim.engine.rules.slurm.resource_limits.reached import (
 from scheduler_sim.engine.rules.slurm.resource_limits.state import LimitedCore
 from scheduler_sim.units import MINUTE
 
+OF_LIMITS = 100
+"""Reasons of limits are numbered from here on."""
+
 LATER_S = 500
 """assoc_limit_stop: so much later one is planned that waits for a limit, where no more nodes are to come."""
 
@@ -55,6 +59,7 @@ LATER_S = 500
 def wait_for(core: LimitedCore, row: int, reason: int) -> None:
     """From this look on it waits for a limit, another one, or none (0)."""
     job, now = core.resource_limits.job[row], core.clock.now
+    waits_for_limit(core, row, OF_LIMITS + reason if reason else NONE)
     if job.reason == reason:
         return
     if job.reason:
