@@ -508,6 +508,11 @@ class SlurmKeys(Keys):
         description="further time until these nodes are idle; it adds up over several kills to whole"
         " seconds; by default as latency says (ours)",
     )
+    script_alone: Flag = Field(
+        default=False,
+        description="jobs are batch scripts without steps: the nodes of a killed job but its first are idle at"
+        " once (ours)",
+    )
     main_wait_ms: Annotated[int | None, whole(0, 1000)] = Field(
         default=None,
         description="mean time from the end of a job to the next check of the main scheduler; it adds"

@@ -218,12 +218,6 @@ class PreemptingSlurm(Slurm):
         if self.c.multifactor:
             self._weigh(job, now)
 
-    def completing(self, now: int) -> set[int]:
-        if not self.p.script_alone:
-            return super().completing(now)
-        ended = (j for j in self.seen if j.state not in (PENDING, RUNNING) and j.released > now - self.unseen)
-        return {min(job.where) for job in ended if job.where}
-
     def _over(self) -> bool:
         return super()._over() and all(job.requeue_at is None for job in self.seen)
 

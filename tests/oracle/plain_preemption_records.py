@@ -39,7 +39,6 @@ class PreemptRules:
     strict_order: bool = False
     reorder_count: int = 1
     message_timeout: int = 10
-    script_alone: bool = False  # killed jobs have processes on their first node only
     partitions: dict[str, Preemptable] = field(default_factory=dict)
     qos: dict[str, PreemptQos] = field(default_factory=dict)
 

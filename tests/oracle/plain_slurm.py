@@ -48,6 +48,8 @@ class Slurm(Passes):
         self.cleaned_ms = 500  # of the cleaning of nodes: how late in a second jobs are killed, on average
         self.killed_at: int | None = None
         self.cleans_for = 0
+        self.killed: list[int] = []  # by id, since the last pass began
+        self.on_first: set[int] = set()  # killed, and COMPLETING on their first node only
         self.at_once = False  # main passes without a delay (`_slurm_rpc_epilog_complete`)
         self.waited_ms = 0  # of main's waits after ends: what whole seconds have yet to make up for
         self.ended_late = False  # something ended in the second before, behind main's look
@@ -216,8 +218,15 @@ class Slurm(Passes):
     def _kill(self, job: Job, now: int, state: str) -> None:
         job.state = state
         job.end = now
+        self.killed.append(job.id)
         job.released = now + self.c.kill_wait + self.c.kill_epilog + self._seconds_of_cleaning(now)
         self.last_change = now
+
+    def clean_unused(self) -> None:
+        """Slurmd says of nodes on which a killed job has no process that they are clean, behind a pass."""
+        if self.c.script_alone:
+            self.on_first |= set(self.killed)
+        self.killed.clear()
 
     def _seconds_of_cleaning(self, now: int) -> int:
         """Whole seconds of the further ms that nodes take, the same for all that are killed in a second."""
@@ -241,6 +250,7 @@ class Slurm(Passes):
         job.eligible = None
         job.where = set()
         self.forget_reasons(job)
+        self.on_first.discard(job.id)
 
     def _operate(self, op: Op, now: int) -> None:
         job = self.by_id.get(op.id)
@@ -390,7 +400,7 @@ class Slurm(Passes):
 
     def completing(self, now: int) -> set[int]:
         ended = (j for j in self.seen if j.state not in (PENDING, RUNNING) and j.released > now - self.unseen)
-        return set().union(*(job.where for job in ended))
+        return set().union(*({min(job.where)} if job.id in self.on_first else job.where for job in ended if job.where))
 
     def _launch(self, job: Job, now: int, nodes: set[int], by: str) -> None:
         job.state, job.start, job.where, job.by = RUNNING, now, nodes, by

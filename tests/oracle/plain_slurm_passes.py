@@ -49,6 +49,7 @@ class Passes(Reasons):
     def main_pass(self, now: int, full: bool) -> None:
         """That a record waits for its nodes is no change; that it is passed over, or short of them, is one."""
         self.note_reasons(now)
+        self.clean_unused()
         blocked: set[str] = set()
         gone: set[int] = set()
         tried: dict[str, int] = {}
@@ -163,6 +164,7 @@ class Passes(Reasons):
     def backfill_cycle(self, now: int) -> None:
         c = self.c
         self.note_reasons(now)
+        self.clean_unused()
         records = self.queue(now)
         if not records:
             return

@@ -134,6 +134,7 @@ class Config:
     epilog: int = 0  # from the end of a job until its nodes are free
     kill_epilog: int = 1  # the same for a killed job, after KillWait
     kill_epilog_ms: int = 0  # ... and ms that add up to whole seconds
+    script_alone: bool = False  # killed jobs have processes on their first node only
     requeue_delay: int = 121
     launch_latency: bool = False
     main_wait_ms: int = 0  # from an end to main's look at it, on average

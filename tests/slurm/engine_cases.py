@@ -66,7 +66,8 @@ def cases(draw: st.DrawFn, jobs: int = 10) -> Case:
         replace(row, submit=time, begin=row.begin and time + row.begin)
         for row, time in zip(rows, times, strict=True)
     ]
-    return Case(modules, tuple(queues), tuple(rows), draw(keys()), begins_s=draw(st.integers(1, 90)))
+    drawn = draw(keys()) | {"script_alone": draw(st.booleans())}
+    return Case(modules, tuple(queues), tuple(rows), drawn, begins_s=draw(st.integers(1, 90)))
 
 
 def nodes_of(modules: dict[str, tuple[int, int]], queue: Queue) -> int:
@@ -129,6 +130,7 @@ OFTEN_DEFAULT: dict[str, list[Any]] = {
     "bf_job_part_count_reserve": [0, 0, 0, 1, 2],
     "bf_one_resv_per_job": [False, False, True],
     "kill_invalid_depend": [False, True],
+    "defer": [False, False, True],
     "OverTimeLimit": [0, 0, 1],
     "KillWait": [30, 2, 0],
     "limit_check_s": [30, 30, 1, 7],

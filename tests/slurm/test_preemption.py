@@ -33,6 +33,7 @@ pytestmark = pytest.mark.interpreted
 UNTIL_S = 8000
 KEYS: dict[str, list[Any]] = {
     "KillWait": [2, 30, 0],
+    "script_alone": [False, True],
     "bf_interval": [30, 2, 7],
     "bf_resolution": [60, 1],
     "bf_window": [1440, 4],

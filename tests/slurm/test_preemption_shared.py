@@ -79,7 +79,7 @@ def preempting(draw: st.DrawFn, of: st.SearchStrategy, ask: st.SearchStrategy, m
         )
         for job in case.jobs
     ]
-    keys = case.keys | {"KillWait": draw(st.sampled_from([2, 30, 0]))}
+    keys = case.keys | {"KillWait": draw(st.sampled_from([2, 30, 0])), "script_alone": draw(st.booleans())}
     rules = {name: draw(st.sampled_from(values)) for name, (_, values) in RULES.items()}
     groups = {name: Preemptable(draw(MODES), draw(GRACES)) for name in partitions}
     jobs = [replace(job, id=i) for i, job in enumerate(sorted(jobs, key=lambda job: job.submit), 1)]

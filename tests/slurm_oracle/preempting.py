@@ -48,7 +48,7 @@ def config_of(case: Case, run: Run, settings: dict[str, object]) -> Config:
     tiers = {name: int(case.partition_options.get(name, {}).get("PriorityTier", 1)) for name in case.nodes}
     config = plain_config(case, run, settings)
     config.partitions = {name: Partition(nodes, tier=tier) for name, tier in tiers.items()}
-    config.requeue_delay = 30
+    config.requeue_delay, config.script_alone = 30, True
     return config
 
 
@@ -62,7 +62,6 @@ def rules_of(case: Case, run: Run) -> PreemptRules:
         conf["PreemptType"],
         conf["PreemptMode"].split(",")[0],
         youngest_first="preempt_youngest_first" in words,
-        script_alone=True,
         partitions=parts,
     )
     recorded = read_json(DATA_2 / "out" / f"{run.name}.out.json.gz")
@@ -187,6 +186,7 @@ def engine_outcome(case: Case, run: Run, looks_first: str, daemon_start: int) ->
         "looks_first": looks_first,
         "starts_before_s": min(job["submit"] for job in jobs) - daemon_start,
         "requeue_delay_s": 30,
+        "script_alone": conf["PreemptMode"] != "SUSPEND,GANG",
         "JobRequeue": int(conf.get("JobRequeue", 1)) == 1,
     }
     if conf["PreemptType"] == "preempt/qos":

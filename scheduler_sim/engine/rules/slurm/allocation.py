@@ -58,6 +58,7 @@ def blank_slurm(sizes: SlurmSizes) -> Slurm:
         partition=table(Partition, sizes.partitions),
         way=table(Way, sizes.placements),
         job=table(SlurmJob, sizes.rows),
+        without=np.zeros(sizes.rows, dtype=np.int64),
         unnoted=np.zeros(sizes.rows, dtype=np.int64),
         counter=rows(Counter, 0, 1 + sizes.partitions),
         entry=table(Entry, sizes.placements),

@@ -26,6 +26,7 @@ from scheduler_sim.engine.core.queue import insert_newcomers, newcomers_come_las
 from scheduler_sim.engine.core.state import INF
 from scheduler_sim.engine.rules.slurm.backfill_pass import backfill_pass, continues_last_pass
 from scheduler_sim.engine.rules.slurm.change import ALL_ELSE, NEWCOMERS_ONLY, expect_change, note_change
+from scheduler_sim.engine.rules.slurm.lifecycle import give_back_unused
 from scheduler_sim.engine.rules.slurm.limit_questions import main_has_looked
 from scheduler_sim.engine.rules.slurm.main_pass import look_at_newcomers, main_pass
 from scheduler_sim.engine.rules.slurm.moments import (
@@ -86,6 +87,7 @@ def _notice(core: SlurmPowerCore) -> bool:
     What is eligible by time alone, or because another has started, does not: it is seen in the
     next pass, whatever brings that.
     """
+    give_back_unused(core)
     slurm, ended = core.slurm, core.clock.dirty == 1 or core.slurm.memory.at_once == 1
     outside = core.clock.early == 1 or core.queue.at.seen != slurm.memory.seen_before
     if outside:
@@ -150,11 +152,13 @@ def _main(core: SlurmCore, ended: bool) -> None:
     if main_stands_until(core) <= now:
         depth = INF if full else slurm.rules.default_queue_depth
         stood = slurm.memory.main_valid
+        slurm.memory.retold = slurm.memory.main_again = 0
         if main_pass(core, depth):
             slurm.memory.unseen_by_full = 0
         else:  # of what it has not looked at nothing more is known
             slurm.memory.main_valid = min(slurm.memory.main_valid, stood)
         main_has_looked(core)
+        slurm.memory.backfill_again |= slurm.memory.retold
         changed = main_is_change(core, full)
         if core.queue.at.tail - core.queue.at.head < waiting:
             expect_change(core)
@@ -183,8 +187,10 @@ def _backfill(core: SlurmCore) -> None:
         slurm.memory.changed, slurm.memory.self_change = ALL_ELSE, 0  # there is no plan
         return
     if backfill_may_differ(core):
+        slurm.memory.retold = slurm.memory.backfill_again = 0
         if not continues_last_pass(core):
             backfill_pass(core)
+        slurm.memory.main_again |= slurm.memory.retold
         slurm.memory.changed = 0
         if core.queue.at.tail - core.queue.at.head < waiting:
             expect_change(core)

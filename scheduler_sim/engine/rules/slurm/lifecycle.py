@@ -45,7 +45,12 @@ from scheduler_sim.engine.core.state import (
 from scheduler_sim.engine.rules.dependencies import NEVER, fails
 from scheduler_sim.engine.rules.holds import BEGIN, await_begin, let_singleton_go
 from scheduler_sim.engine.rules.slurm.change import expect_change, note_change, note_end
-from scheduler_sim.engine.rules.slurm.nodes import deallocate, set_leaving
+from scheduler_sim.engine.rules.slurm.nodes import (
+    deallocate,
+    give_back_all_but_first,
+    give_back_first,
+    set_leaving,
+)
 from scheduler_sim.engine.rules.slurm.planned_ends import everywhere
 from scheduler_sim.engine.rules.slurm.priority.ranking import charge_until, give_priority
 from scheduler_sim.engine.rules.slurm.reasons import arrives_waiting, forget_reasons, note_less
@@ -126,6 +131,9 @@ def complete(core: SlurmCore, row: int, planned: int) -> bool:
     core.slurm.job[row].cleans = seconds > 0
     room_is_left(core, row)
     unseen = core.slurm.rules.backfill_first and core.slurm.memory.looked < now
+    if seconds > 0 and core.slurm.rules.script_alone and core.placements[core.jobs[row].placed].nodes > 1:
+        core.slurm.without[core.slurm.memory.without] = row
+        core.slurm.memory.without += _is_killed(core, row)
     if seconds > 0 or unseen:  # passes are asked for when they are back
         push_end(core, now + seconds, NODES_BACK + row)
         set_leaving(core, row, True)
@@ -164,12 +172,31 @@ def room_is_left(core: SlurmCore, row: int) -> None:
 @part
 def _completing_s(core: SlurmCore, row: int) -> int:
     """How long nodes are not idle after an end."""
-    state, rules = core.jobs[row].state, core.slurm.rules
-    if state in (COMPLETED, FAILED):
-        return rules.epilog_s
-    if state == TIMEOUT and core.placements[core.jobs[row].placed].killed == PAST_LIMIT:
+    rules = core.slurm.rules
+    if not _is_killed(core, row):
         return rules.epilog_s
     return rules.epilog_s + rules.KillWait + rules.killed_epilog_s + _seconds_of_cleaning(core)
+
+
+@part
+def _is_killed(core: SlurmCore, row: int) -> bool:
+    """Whether a job that has ended did not come to its end by itself."""
+    state = core.jobs[row].state
+    if state == TIMEOUT:
+        return bool(core.placements[core.jobs[row].placed].killed != PAST_LIMIT)
+    return bool(state not in (COMPLETED, FAILED))
+
+
+@part
+def give_back_unused(core: SlurmCore) -> None:
+    """Slurmd says of nodes on which a killed job has no process that they are clean: behind a pass."""
+    for i in range(core.slurm.memory.without):
+        row = core.slurm.without[i]
+        core.slurm.job[row].on_first = 1
+        give_back_all_but_first(core, row)
+    if core.slurm.memory.without:
+        expect_change(core)
+    core.slurm.memory.without = 0
 
 
 @part
@@ -212,7 +239,11 @@ def _nodes_back(core: SlurmCore, row: int) -> None:
     Where they had to be cleaned, slurmd says so by itself, and that brings a pass at once.
     """
     set_leaving(core, row, False)
-    free_nodes(core, core.slurm.job[row].last)
+    if core.slurm.job[row].on_first:
+        core.slurm.job[row].on_first = 0
+        give_back_first(core, row)
+    else:
+        free_nodes(core, core.slurm.job[row].last)
     deallocate(core, row)
     if core.slurm.job[row].cleans and not core.slurm.rules.defer:
         core.slurm.memory.at_once = 1

@@ -50,7 +50,7 @@ def main_pass(core: SlurmCore, depth: int) -> bool:
     copy(core.slurm.sets.open, core.slurm.sets.up, 0, len(core.slurm.sets.up))
     main_begins(core)
     open_nodes(core)
-    most, tried, whole = core.slurm.rules.partition_job_depth, 0, True
+    most, whole, core.slurm.memory.main_tried = core.slurm.rules.partition_job_depth, True, 0
     refused_array = refused_in = NONE
     i, size = -1, build_queue(core)
     while i + 1 < size:
@@ -77,26 +77,26 @@ def main_pass(core: SlurmCore, depth: int) -> bool:
             if waits_for_its_turn(core, row):
                 note_change(core, core.clock.now)
             continue
-        if tried > depth:
+        core.slurm.memory.main_tried += 1
+        if core.slurm.memory.main_tried > depth + 1:
             whole = open_partitions == 0
             if whole:
-                note_passed_over(core, tried + 1)
+                note_passed_over(core)
             break
-        tried += 1
         if waits_behind(core, row, it):
             waits_for_its_turn(core, row)
-            note_passed_over(core, tried)
+            note_passed_over(core)
             continue
         if open_partitions == 0 or waits_for_known_limit(core, row, placement):
             continue
         if is_short_of_nodes(core, placement):
             waits_for(core, row, ITS_TURN)
-            note_passed_over(core, tried)
+            note_passed_over(core)
             open_partitions -= _block(core, it)
             continue
         if not has_licences(core, placement):
             waits_for(core, row, LICENCES)
-            note_passed_over(core, tried)
+            note_passed_over(core)
             continue
         limited = limited_before_choice(core, row, placement)
         if not limited:
@@ -118,9 +118,8 @@ def main_pass(core: SlurmCore, depth: int) -> bool:
                 size = build_queue(core)
         elif not has_reservation(core, row) and not (limited and may_be_passed(core)):
             if not limited:
-                waits_for(core, row, ITS_TURN)
                 cannot_start(core, row, placement)
-            if (limited or waits_for_nodes(core, placement)) and _blocks(core, row, placement):
+            if (limited or waits_for_nodes(core, row, placement)) and _blocks(core, row, placement):
                 open_partitions -= _block(core, it)
     close_gaps(core, core.queue.at.tail)
     return whole
@@ -161,8 +160,9 @@ def waits_behind(core: SlurmCore, row: int, it: Partition) -> bool:
 
 
 @question
-def waits_for_nodes(core: SlurmCore, placement: int) -> bool:
+def waits_for_nodes(core: SlurmCore, row: int, placement: int) -> bool:
     """Whether one that did not start waits for nodes that its partition will have."""
+    waits_for(core, row, ITS_TURN)
     return True
 
 

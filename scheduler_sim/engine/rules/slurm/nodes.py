@@ -27,6 +27,7 @@ from scheduler_sim.engine.core.bits import (
 )
 from scheduler_sim.engine.core.hooks import answered_by, event, question
 from scheduler_sim.engine.core.jit import part
+from scheduler_sim.engine.core.lifecycle import give_back
 from scheduler_sim.engine.core.records import Ints, Words
 from scheduler_sim.engine.core.state import INF
 from scheduler_sim.engine.rules.slurm.advance_reservations import leave_out_reserved
@@ -262,6 +263,37 @@ def deallocate(core: SlurmCore, row: int) -> None:
         piece = following
     core.slurm.job[row].piece = -1
     nodes_given_back(core)
+
+
+@question
+def give_back_all_but_first(core: SlurmCore, row: int) -> None:
+    """All nodes of ``row`` but the first are idle again; that one is COMPLETING."""
+    first = core.slurm.nodes.piece[core.slurm.job[row].piece]
+    lowest = first.bits & ~(first.bits - ONE)
+    _idle_again(core, first.word, first.bits & ~lowest)
+    first.bits = lowest
+    piece, first.next = first.next, -1
+    while piece >= 0:
+        following = core.slurm.nodes.piece[piece].next
+        _idle_again(core, core.slurm.nodes.piece[piece].word, core.slurm.nodes.piece[piece].bits)
+        core.slurm.nodes.piece[piece].next = core.slurm.memory.spare
+        core.slurm.memory.spare = piece
+        piece = following
+    last = core.slurm.job[row].last
+    give_back(core, core.placements[last].module, core.placements[last].nodes - 1)
+    nodes_given_back(core)
+
+
+@question
+def give_back_first(core: SlurmCore, row: int) -> None:
+    """So is that one, as far as it is counted."""
+    give_back(core, core.placements[core.slurm.job[row].last].module, 1)
+
+
+@part
+def _idle_again(core: SlurmCore, word: int, bits: Any) -> None:
+    core.slurm.sets.leaving[word] &= ~bits
+    core.slurm.sets.idle[word] |= bits
 
 
 @event

@@ -22,7 +22,9 @@ DEPENDENCY, NEVER_MET, BEGIN_TIME, BY_HAND = 5, 6, 7, 8
 @part
 def waits_for(core: SlurmCore, row: int, reason: int) -> None:
     """From now on it waits for that."""
-    if core.slurm.job[row].reason != reason:
+    before = core.slurm.job[row].reason
+    if before != reason:
+        core.slurm.memory.retold |= max(before, reason) > ITS_TURN
         core.slurm.job[row].reason = reason
         _list(core, row)
 
@@ -31,6 +33,7 @@ def waits_for(core: SlurmCore, row: int, reason: int) -> None:
 def waits_for_limit(core: SlurmCore, row: int, reason: int) -> None:
     """From now on it waits for a limit, or for none (0)."""
     if core.slurm.job[row].limited != reason:
+        core.slurm.memory.retold = 1
         core.slurm.job[row].limited = reason
         _list(core, row)
 

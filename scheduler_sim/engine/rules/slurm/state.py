@@ -56,6 +56,7 @@ class SlurmRules:
     launch_s: int  # s from a start by the backfill scheduler to the first second of the run time
     killed_epilog_s: int  # ... more after one that was killed
     killed_epilog_ms: int  # ... and ms that add up from one second with kills to the next
+    script_alone: int  # 1 = killed jobs have processes on their first nodes only
     defer: int  # 1 = that nodes are clean brings no pass at once
     main_wait_ms: int  # ms from an end to the main scheduler's look at it, on average
     requeue_delay_s: int
@@ -99,9 +100,8 @@ class Memory:
     cleans_for: int  # ... and how many s of those ms their nodes take
     waited: int  # ms of such waits that whole seconds have yet to make up for
     unseen_by_full: int  # 1 = a pass over the whole queue may start something
-    main_changes: (
-        int  # to backfill the main scheduler's last pass is a change, as often as it is made: see ``change``
-    )
+    main_changes: int  # 1 = to backfill its last pass is a change whenever it is made: see ``change``
+    main_tried: int  # entries that it has tried in this pass
     main_valid: int  # until when the main scheduler's last pass would come out as it did, if nothing changes
     last_backfill: int
     last_change: int  # when something last changed that the backfill scheduler looks out for
@@ -130,6 +130,10 @@ class Memory:
     ended: int  # components that have ended by the end of a try
     waits_from: int  # since when a job has waited in the queue
     pending: int  # components submitted, not held by hand, that have yet to start
+    retold: int  # 1 = a pass has given a job another reason
+    main_again: int  # ... so that the main scheduler's next pass may give it yet another
+    backfill_again: int  # ... or backfill's
+    without: int  # how many stand in WITHOUT
     unnoted: int  # how many stand in UNNOTED
     unlooked: int  # of those in the queue, how many no pass has looked at: they stand in CANDIDATES
 
@@ -192,6 +196,7 @@ class SlurmJob:
     limited: int  # the reason of the limit for which it waits, 0 = none
     noted: int  # the reason that was noted last
     listed: int  # 1 = it stands in UNNOTED
+    on_first: int  # 1 = of its nodes only the first is not idle again
     cleans: int  # 1 = its nodes are being cleaned of it: once they are the main scheduler passes at once
     given: int  # 1 = its priority was set by hand, and stays
 
@@ -335,6 +340,7 @@ class Slurm(NamedTuple):
     partition: Table[Partition]
     way: Table[Way]  # [p]
     job: Table[SlurmJob]  # [n]
+    without: Ints  # [n] jobs just killed that have no process on nodes but the first
     unnoted: Ints  # [n] jobs whose reasons the next pass looks at
     counter: Rows[Counter]  # [users, 1 + partitions]
     entry: Table[Entry]

@@ -45,7 +45,7 @@ from scheduler_sim.engine.rules.slurm.priority.ranking import (
 def until_unseen_change(core: AcceleratedCore) -> int:
     """Now, if something has changed that no pass over the whole queue has seen; else by the clock alone."""
     memory = core.slurm.memory
-    if memory.unseen_by_full or not weights_stand_for_main(core):
+    if memory.unseen_by_full or memory.main_again or not weights_stand_for_main(core):
         return core.clock.now
     return memory.main_valid
 
@@ -70,14 +70,15 @@ def until_known_change(core: AcceleratedCore) -> int:
 def outcome_is_old(core: AcceleratedCore) -> bool:
     """Whether something has changed, or time enough has gone by."""
     memory = core.slurm.memory
-    return memory.changed > 0 or core.clock.now >= memory.valid or not weights_stand(core)
+    again = memory.changed > 0 or memory.backfill_again > 0
+    return again or core.clock.now >= memory.valid or not weights_stand(core)
 
 
 @on(continues_last_pass, "accelerate")
 def only_newcomers_tried(core: AcceleratedCore) -> bool:
     """The plan of the last pass stands, and newcomers are last in the queue: they alone are tried."""
     memory, progress = core.slurm.memory, core.accelerate.progress
-    if memory.changed != NEWCOMERS_ONLY or not _plan_stands(core) or not weights_stand(core):
+    if memory.changed != NEWCOMERS_ONLY or memory.backfill_again or not _plan_stands(core) or not weights_stand(core):
         return False
     if not memory.broken_off:
         memory.window_end = edge(core, core.clock.now + core.slurm.rules.bf_window)
@@ -106,7 +107,7 @@ def _plan_stands(core: AcceleratedCore) -> bool:
 def next_other_outcome(core: AcceleratedCore) -> int:
     """When the backfill scheduler next makes a pass that may come out otherwise."""
     following = next_backfill(core)
-    if core.slurm.memory.changed or not weights_stand(core):
+    if core.slurm.memory.changed or core.slurm.memory.backfill_again or not weights_stand(core):
         return following
     if core.slurm.rules.calc_period:  # a computation that is passed over may bring it sooner
         following = min(following, core.slurm.memory.next_calc)

@@ -33,6 +33,8 @@ from scheduler_sim.engine.rules.slurm.lifecycle import room_is_left
 from scheduler_sim.engine.rules.slurm.nodes import (
     allocate,
     deallocate,
+    give_back_all_but_first,
+    give_back_first,
     least_nodes,
     match_service,
     put_nodes_of,
@@ -143,7 +145,10 @@ def set_completing(core: ConsTresCore, row: int, leaving: bool) -> None:
         placement = core.jobs[row].placed
     it = core.slurm.partition[core.slurm.way[placement].partition]
     slot = shared.request[placement].slot
+    first = _first_slot(core, row) if core.slurm.job[row].on_first else -1
     for i in range(slot, slot + core.placements[placement].nodes):
+        if first >= 0 and i != first:
+            continue
         node = shared.slots[i]
         word, bit = place_of(core, it, node)
         if leaving:
@@ -155,13 +160,56 @@ def set_completing(core: ConsTresCore, row: int, leaving: bool) -> None:
 @on(free_nodes, "cons_tres")
 def free_shared_nodes(core: ConsTresCore, placement: int) -> None:
     """The nodes of a job that has left their room are back."""
-    shared, module = core.shared_nodes, core.placements[placement].module
-    slot = shared.request[placement].slot
+    slot = core.shared_nodes.request[placement].slot
     for i in range(slot, slot + core.placements[placement].nodes):
-        node, machine = shared.slots[i], core.cons_tres.machine[shared.slots[i]]
-        machine.completing -= 1
-        if machine.completing == 0 and shared.node[node].jobs == 0:
-            end_use(core, module, node)
+        _end_completing(core, placement, i)
+
+
+@on(give_back_all_but_first, "cons_tres")
+def give_back_shares_but_first(core: ConsTresCore, row: int) -> None:
+    """A node is COMPLETING as long as it is for any job."""
+    slot = core.shared_nodes.request[core.slurm.job[row].last].slot
+    first = _first_slot(core, row)
+    for i in range(slot, slot + core.placements[core.slurm.job[row].last].nodes):
+        if i != first:
+            _clean(core, row, i)
+
+
+@on(give_back_first, "cons_tres")
+def give_back_first_share(core: ConsTresCore, row: int) -> None:
+    """The mark was taken from it before."""
+    _end_completing(core, core.slurm.job[row].last, _first_slot(core, row))
+
+
+@part
+def _first_slot(core: ConsTresCore, row: int) -> int:
+    """Where the first of its nodes stands."""
+    slot = core.shared_nodes.request[core.slurm.job[row].last].slot
+    first = slot
+    for i in range(slot, slot + core.placements[core.slurm.job[row].last].nodes):
+        if core.shared_nodes.slots[i] < core.shared_nodes.slots[first]:
+            first = i
+    return first
+
+
+@part
+def _clean(core: ConsTresCore, row: int, slot: int) -> None:
+    """A node is not COMPLETING because of a job any more."""
+    node = core.shared_nodes.slots[slot]
+    it = core.slurm.partition[core.slurm.way[core.slurm.job[row].last].partition]
+    word, bit = place_of(core, it, node)
+    if core.cons_tres.machine[node].completing == 1:
+        core.slurm.sets.leaving[word] &= ~bit
+    _end_completing(core, core.slurm.job[row].last, slot)
+
+
+@part
+def _end_completing(core: ConsTresCore, placement: int, slot: int) -> None:
+    """A job that has left the room of a node does not keep it from being idle any more."""
+    node, module = core.shared_nodes.slots[slot], core.placements[placement].module
+    core.cons_tres.machine[node].completing -= 1
+    if core.cons_tres.machine[node].completing == 0 and core.shared_nodes.node[node].jobs == 0:
+        end_use(core, module, node)
     core.pools[module].touched = 1
 
 

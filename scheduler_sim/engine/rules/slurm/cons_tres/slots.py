@@ -44,6 +44,7 @@ from scheduler_sim.engine.rules.slurm.node_space import (
     span,
 )
 from scheduler_sim.engine.rules.slurm.power_cap import power_delay
+from scheduler_sim.engine.rules.slurm.reasons import ITS_TURN, waits_for
 from scheduler_sim.engine.rules.slurm.slot_search import keep_open
 from scheduler_sim.engine.rules.slurm.state import Partition
 
@@ -84,8 +85,9 @@ def _picks_shares(core: ConsTresCore, placement: int, nodes: Words) -> bool:
 
 
 @on(waits_for_nodes, "cons_tres", unless="reservations")
-def waits_for_shares(core: ConsTresCore, placement: int) -> bool:
+def waits_for_shares(core: ConsTresCore, row: int, placement: int) -> bool:
     """Not one that never fits there: it is named with other partitions."""
+    waits_for(core, row, ITS_TURN)
     return may_fit(core, placement)
 
 

@@ -11,7 +11,7 @@ from scheduler_sim.engine.core.moments import instant_opens, submitted
 from scheduler_sim.engine.core.records import Words
 from scheduler_sim.engine.core.state import INF
 from scheduler_sim.engine.rules.slurm.backfill_pass import beside_reservations, later_beside, start_beside
-from scheduler_sim.engine.rules.slurm.change import holds_until, main_holds_until
+from scheduler_sim.engine.rules.slurm.change import holds_until, main_holds_until, note_passed_over
 from scheduler_sim.engine.rules.slurm.lifecycle import turn_away
 from scheduler_sim.engine.rules.slurm.main_pass import (
     main_begins,
@@ -23,6 +23,7 @@ from scheduler_sim.engine.rules.slurm.main_pass import (
 )
 from scheduler_sim.engine.rules.slurm.node_space import gains_nodes, has_more, next_attempt, record_at
 from scheduler_sim.engine.rules.slurm.nodes import add_best_fit, added_first
+from scheduler_sim.engine.rules.slurm.reasons import ITS_TURN, NOT_AVAILABLE, RESERVATION, waits_for
 from scheduler_sim.engine.rules.slurm.reservations.nodes import (
     waits_for_jobs_on,
     would_suffice_empty,
@@ -194,29 +195,36 @@ def picked_among_open(core: ReservationsCore, placement: int) -> bool:
 
 
 @on(waits_for_nodes, "reservations")
-def waits_for_open_nodes(core: ReservationsCore, placement: int) -> bool:
+def waits_for_open_nodes(core: ReservationsCore, row: int, placement: int) -> bool:
     """Whether the partition waits with one that did not start: one in a reservation blocks that alone.
 
     One whose nodes are reserved blocks nothing, but while its own reservation cannot be used yet, the rest of
-    the pass does without the nodes of that.
+    the pass does without the nodes of that. That some of its nodes are reserved it is told each time, which is
+    a change; that all are, once.
     """
     it = core.slurm.partition[core.slurm.way[placement].partition]
     now, own = core.clock.now, core.reservations.at.inside
     some, opened = core.reservations.sets.some, core.reservations.sets.open
     _put_left(core, it)
     if own < 0 and end_of_covering(core, placement, now) >= 0:
+        waits_for(core, row, NOT_AVAILABLE)
         return False
     usable = put_open(core, placement, now)
     if own >= 0 and not usable:
+        waits_for(core, row, RESERVATION)
         if now < core.reservations.table[own].start:
             _close(core, own)
         return False
     if own >= 0 and not would_suffice_empty(core, placement, opened):
+        waits_for(core, row, RESERVATION)
         if core.reservations.at.took:
             _close(core, own)
         return False
     keep_common(opened, some, it.low, it.high)
     waits = waits_for_jobs_on(core, placement, opened)
+    waits_for(core, row, ITS_TURN if waits or own >= 0 else NOT_AVAILABLE)
+    if own < 0 and not waits:
+        note_passed_over(core)
     if own >= 0 and waits:
         core.reservations.table[own].failed = core.reservations.at.passes
     return bool(waits and own < 0)
