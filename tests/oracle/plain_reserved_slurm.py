@@ -61,6 +61,8 @@ class ReservedSlurm(Reservations):
         if one is not None:
             self.claimed[job.id] = one
         super()._submit(job, now)
+        if one is not None and self._test(job, now) and now < one.start and "FLEX" not in one.flags:
+            self.waits_for(job, RESERVATION)
 
     def _is_accepted(self, job: Job, one: Reservation, now: int) -> bool:
         """Whether it has access, the reservation has not ended, and one that has begun has the nodes.

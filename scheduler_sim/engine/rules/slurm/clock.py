@@ -77,6 +77,7 @@ def slurm_instant(core: SlurmPowerCore) -> None:
     _notice(core)
     if not slurm.rules.backfill_first:
         _backfill(core)
+    give_back_unused(core)
     core.clock.due = max(now + 1, min(next_moment(core), next_switch(core)))
 
 

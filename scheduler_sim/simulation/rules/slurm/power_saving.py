@@ -125,6 +125,7 @@ def _refuse(run: Run) -> None:
         f"beside PreemptMode {keys.PreemptMode}": keys.gangs,
         "beside fixed_nodes: false": not keys.fixed_nodes,
         "beside clock: simulator": keys.clock == "simulator",
+        "beside script_alone: true": keys.script_alone,
     }
     found = (
         "policy.slurm: found idle nodes that are powered down (SuspendTime, or energy.idle_off of the models)"

@@ -126,8 +126,11 @@ def refuse_without_access(core: ReservationsCore, row: int) -> None:
         return
     move_on(core)
     claim.refused = _reason_to_refuse(core, row)
+    own = core.reservations.table[max(claim.of, 0)]
     if claim.refused != ALLOWED:
         turn_away(core, row)
+    elif core.jobs[row].missing == 0 and core.clock.now < own.start and not own.flex:
+        waits_for(core, row, RESERVATION)  # it is told at once that it waits for that to begin
 
 
 @part
