@@ -71,7 +71,9 @@ class SharedSlurm(Slurm):
         """Those with CPUs and memory enough, whatever is given out (`job_req_node_filter`)."""
         needs = self.needs(job, part)
         memory = needs.memory * (needs.node_cpus if needs.per_cpu else 1)
-        return {n for n in nodes if self.machine[n].cpus >= needs.node_cpus and self.machine[n].memory >= memory}
+        return {
+            n for n in nodes if self.machine[n].cpus >= needs.node_cpus and self.machine[n].memory >= memory
+        }
 
     def start_on(self, now: int, job: SharedJob, part: str, usable: set[int], by: str) -> bool:
         needs = self.needs(job, part)

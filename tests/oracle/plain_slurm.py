@@ -178,7 +178,9 @@ class Slurm(Passes):
             self.at_once = False
             self.main_pass(now, full)
             self._test_all(now)
-        elif self.at_once:  # no turn of the loop: its delays count on, and what was asked for is still to come
+        elif (
+            self.at_once
+        ):  # no turn of the loop: its delays count on, and what was asked for is still to come
             self.at_once = False
             self.main_pass(now, False)
             self._test_all(now)
@@ -400,7 +402,9 @@ class Slurm(Passes):
 
     def completing(self, now: int) -> set[int]:
         ended = (j for j in self.seen if j.state not in (PENDING, RUNNING) and j.released > now - self.unseen)
-        return set().union(*({min(job.where)} if job.id in self.on_first else job.where for job in ended if job.where))
+        return set().union(
+            *({min(job.where)} if job.id in self.on_first else job.where for job in ended if job.where)
+        )
 
     def _launch(self, job: Job, now: int, nodes: set[int], by: str) -> None:
         job.state, job.start, job.where, job.by = RUNNING, now, nodes, by

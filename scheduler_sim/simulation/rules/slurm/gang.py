@@ -38,7 +38,9 @@ class Gang(Numbers):
         found = f"policy.slurm.PreemptMode: found {keys.PreemptMode}"
         needed = "preempt/none" if keys.PreemptMode == GANG else "preempt/partition_prio"
         if keys.script_alone:
-            raise ConfigError("policy.slurm.script_alone: found true where jobs are suspended; allowed here: false")
+            raise ConfigError(
+                "policy.slurm.script_alone: found true where jobs are suspended; allowed here: false"
+            )
         if keys.PreemptType != needed:
             raise ConfigError(f"{found} beside PreemptType {keys.PreemptType}; allowed: {needed}")
         if keys.PreemptMode == GANG and not shares:

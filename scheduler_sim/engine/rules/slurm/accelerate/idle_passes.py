@@ -78,7 +78,12 @@ def outcome_is_old(core: AcceleratedCore) -> bool:
 def only_newcomers_tried(core: AcceleratedCore) -> bool:
     """The plan of the last pass stands, and newcomers are last in the queue: they alone are tried."""
     memory, progress = core.slurm.memory, core.accelerate.progress
-    if memory.changed != NEWCOMERS_ONLY or memory.backfill_again or not _plan_stands(core) or not weights_stand(core):
+    if (
+        memory.changed != NEWCOMERS_ONLY
+        or memory.backfill_again
+        or not _plan_stands(core)
+        or not weights_stand(core)
+    ):
         return False
     if not memory.broken_off:
         memory.window_end = edge(core, core.clock.now + core.slurm.rules.bf_window)

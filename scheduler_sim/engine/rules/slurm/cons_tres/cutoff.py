@@ -23,7 +23,6 @@ from scheduler_sim.engine.rules.slurm.job_partition_queue import entry
 from scheduler_sim.engine.rules.slurm.limit_questions import never_starts_in_pass
 from scheduler_sim.engine.rules.slurm.limits import enough_were_tried
 from scheduler_sim.engine.rules.slurm.node_space import record_at
-from scheduler_sim.engine.rules.slurm.reservations.access import names_reservation
 from scheduler_sim.engine.rules.slurm.slot_search import put_unreserved
 
 LOOK_EVERY = 8
@@ -61,6 +60,12 @@ def may_make_room(core: ConsTresCore, placement: int) -> bool:
     return False
 
 
+@question
+def has_nodes_of_its_own(core: ConsTresCore, row: int) -> bool:
+    """Whether a job may have nodes that are none to others."""
+    return False
+
+
 @part
 def _may_start(core: ConsTresCore, i: int) -> bool:
     """Whether the job of an entry of the queue may start now."""
@@ -77,7 +82,7 @@ def _may_start(core: ConsTresCore, i: int) -> bool:
     able = core.cons_tres.able_by[need.level, 0]
     if count_common(able, core.slurm.sets.up, it.low, it.high) < need.min_nodes:
         return False
-    if names_reservation(core, row):
-        return True  # it may have nodes that are none to others
+    if has_nodes_of_its_own(core, row):
+        return True
     put_unreserved(core, placement, record_at(core, core.clock.now), core.clock.now)
     return count_common(able, core.slurm.sets.unreserved, it.low, it.high) >= need.min_nodes

@@ -12,10 +12,12 @@ from scheduler_sim.engine.core.records import Words
 from scheduler_sim.engine.rules.shared_nodes.state import MEMORY
 from scheduler_sim.engine.rules.slurm.cons_tres.alike import weigh_alike
 from scheduler_sim.engine.rules.slurm.cons_tres.choice import choose_nodes
+from scheduler_sim.engine.rules.slurm.cons_tres.cutoff import has_nodes_of_its_own
 from scheduler_sim.engine.rules.slurm.cons_tres.lifecycle import may_fit
 from scheduler_sim.engine.rules.slurm.cons_tres.offers import weight_beside
 from scheduler_sim.engine.rules.slurm.cons_tres.room import empty_node, place_of, room_later
 from scheduler_sim.engine.rules.slurm.cons_tres.state import AVAILABLE, ConsTresCore, Need
+from scheduler_sim.engine.rules.slurm.reservations.access import names_reservation
 from scheduler_sim.engine.rules.slurm.reservations.nodes import (
     waits_for_jobs_on,
     would_suffice_empty,
@@ -118,3 +120,9 @@ def weight_outside(core: ReservedSharesCore, it: Need, node: int) -> int:
 def weigh_alike_inside(core: ReservedSharesCore) -> bool:
     """Not where those of its reservation come first."""
     return not _may_use_others(core)
+
+
+@on(has_nodes_of_its_own, "reservations", "cons_tres")
+def names_its_own(core: ReservedSharesCore, row: int) -> bool:
+    """Those of the reservation that it names."""
+    return bool(names_reservation(core, row))
