@@ -11,7 +11,6 @@ from pathlib import Path
 
 from scheduler_sim.errors import TraceError
 from scheduler_sim.loaders.formats import FORMATS, format_named
-from scheduler_sim.loaders.guess import is_guessable
 from scheduler_sim.output.rule import head
 from scheduler_sim.workload.first_lines import told_by_first_lines
 
@@ -85,6 +84,8 @@ def _first_row(start: bytes) -> list[str]:
 
 def _is_table(start: bytes) -> bool:
     """Whether the first line has names of columns, among them all that are needed."""
+    from scheduler_sim.loaders.guess import is_guessable
+
     names = [name.strip() for name in _first_row(start)]
     return len(names) > 1 and len(set(names)) == len(names) and is_guessable(names)
 
