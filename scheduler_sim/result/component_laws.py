@@ -216,14 +216,16 @@ def _overtaken(schedule: Schedule, waited: np.ndarray, there: np.ndarray, module
     """Find one that waited while one behind it in the queue started on its module; both are ``there``.
 
     A component made eligible at an instant by a dependency may come too late for the
-    pass in which another one starts at that instant, so its wait counts from the next.
+    pass in which another one starts at that instant, so its wait counts from the next. With a pass after
+    each event so may one that only a place in its array let go.
     """
     submit, eligible, start = (schedule.of(f"{name}_time") for name in ("submit", "eligible", "start"))
     position = np.empty(len(submit), dtype=np.int64)
     position[np.argsort(submit, kind="stable")] = np.arange(len(submit))
     ran = np.flatnonzero(schedule.ran & there)
     by_start = ran[np.argsort(start[ran], kind="stable")]
-    waits_from = eligible[waited] + (eligible[waited] > submit[waited])
+    single = schedule.policy.get("passes") == "event"
+    waits_from = eligible[waited] + ((eligible[waited] > submit[waited]) | single)
     low = np.searchsorted(start[by_start], waits_from)
     high = np.searchsorted(start[by_start], schedule.left_queue[waited])
     last = _largest_in(position[by_start], low, high)

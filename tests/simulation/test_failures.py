@@ -137,7 +137,7 @@ def test_every_policy_sees_the_same_failures():
 
         def see(core, one, carry_out=carry_out, seen=seen):
             seen.append((one.time, one.event))
-            carry_out(core, one)
+            return carry_out(core, one)
 
         simulation._events.carry_out = see
         simulation.run()
