@@ -47,7 +47,7 @@ def refuse_to_stand_still(core: FullCore, since: Standing) -> Standing:
     passes = int(clock.steps) - since.step
     if passes > MOST_PASSES + 100 * int(clock.jobs):
         raise SchedulerSimError(
-            f"the clock does not advance: found {passes:,} passes at {since.now} s; a rule or a scheduler asks"
-            " for one more in each"
+            f"the clock does not advance: found {passes:,} passes at {since.now} s; a rule or a scheduler"
+            " asks for one more in each"
         )
     return since

@@ -73,7 +73,7 @@ class NodeBook:
         return new
 
     def end(self, number: int) -> tuple[int, list[int]]:
-        """End a reason, for the nodes that it still keeps out; returns the module, and those that are back."""
+        """End a reason for the nodes it still keeps out; returns the module, and those that are back."""
         module, nodes = self._kept_out.pop(number, (0, ()))
         out = self._reasons[module]
         for node in nodes:

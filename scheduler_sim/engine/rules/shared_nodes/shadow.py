@@ -182,7 +182,7 @@ def _leave(core: ShadowCore, placement: int, front: int) -> int:
 
 @part
 def _come_back(core: ShadowCore, module: int, front: int, announced: int) -> int:
-    """The nodes that are announced to be back at a time; returns how many more are able for the front then."""
+    """Nodes are announced to be back at a time; returns how many more are able for the front then."""
     part, more = core.shared_nodes, 0
     demand = part.request[front].demand
     for node in range(part.module[module].begin, part.module[module].end):
