@@ -177,8 +177,9 @@ class CheckedLower(Lower):
                     )
         if isinstance(inst, ir.Assign) and inst.target.name in self._maybe:
             is_set = llvm_ir.Constant(llvm_ir.IntType(1), not is_nothing(inst))
-            if passed_on and inst.value.name in self._maybe:
-                is_set = self.builder.load(self._flag(inst.value.name))
+            source: Any = inst.value
+            if passed_on and source.name in self._maybe:
+                is_set = self.builder.load(self._flag(source.name))
             self.builder.store(is_set, self._flag(inst.target.name))
 
     def _flag(self, name: str) -> Any:
