@@ -36,8 +36,11 @@ def with_past(policy: Policy, system: System, state: State, history: History, us
     What users had used is what ``sshare`` printed at the instant (``used``), else what jobs of the history
     were charged, half of it after each half-life.
     """
+    if policy.backfill != "slurm":
+        return policy
+    policy = _accepting(policy)
     slurm = policy.slurm
-    if policy.backfill != "slurm" or slurm.PriorityType != "priority/multifactor":
+    if slurm.PriorityType != "priority/multifactor":
         return policy
     flags = (*slurm.PriorityFlags, *(() if AGES in slurm.PriorityFlags else (AGES,)))
     update: dict[str, object] = {"PriorityFlags": flags, "PriorityUsageResetPeriod": "NONE"}
@@ -48,6 +51,17 @@ def with_past(policy: Policy, system: System, state: State, history: History, us
         at_begin = used_before(system, state, history, half_life, used, since, factors)
         update["accounts"] = with_usage(slurm.accounts, at_begin)
     return policy.model_copy(update={"slurm": slurm.model_copy(update=update)})
+
+
+def _accepting(policy: Policy) -> Policy:
+    """Jobs of the queue and of the history were accepted, whoever has an association now."""
+    words = policy.slurm.AccountingStorageEnforce
+    kept = tuple(word for word in words if word != "associations") or ("none",)
+    if kept == words:
+        return policy
+    return policy.model_copy(
+        update={"slurm": policy.slurm.model_copy(update={"AccountingStorageEnforce": kept})}
+    )
 
 
 def last_reset(period: str, state: State) -> int:

@@ -182,3 +182,11 @@ def test_with_the_true_run_times_and_arrivals_most_jobs_start_as_they_did():
     assert len(as_before[True]) > 100
     assert share[True] > 0.7
     assert share[False] < share[True] - 0.2, share
+
+
+def test_whoever_waits_was_accepted_also_without_an_association_by_now():
+    accounts = {"a": {"users": {"somebody": 1}}}
+    policy = slurm(accounts=accounts, AccountingStorageEnforce="associations,limits")
+    state = present(["x", "y"], start=[-1, -1], at=100, submit=[50, 60])
+    going_on = with_past(policy, System.homogeneous(1), state, past(["x"], [0], [10]), None)
+    assert going_on.slurm.AccountingStorageEnforce == ("limits",)
