@@ -33,7 +33,8 @@ def unlisted(policy: Policy, workload: Workload) -> Bools | None:
         and (user.lower() not in users if not account else (account.lower(), user.lower()) not in there)
         for user, account in pairs
     ]
-    return np.array(missing, dtype=bool)[codes]
+    found: Bools = np.array(missing, dtype=bool)[codes]
+    return found
 
 
 def without_unlisted(placements: Placements, policy: Policy, workload: Workload) -> Placements:
