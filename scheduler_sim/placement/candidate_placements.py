@@ -46,6 +46,7 @@ REASONS = (
     "gpus",
     "features",
     "resources",
+    "association",
 )
 """Why a placement can never run; the first that holds is given."""
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from scheduler_sim.arrays import Bools
+from scheduler_sim.placement.candidate_placements import REASONS
 from scheduler_sim.placement.placements import Placements, kept
 from scheduler_sim.policy.policy import Policy
 from scheduler_sim.policy.shares import ROOT, AccountKeys
@@ -46,7 +47,11 @@ def without_unlisted(placements: Placements, policy: Policy, workload: Workload)
     count = len(np.unique(owner[refused[owner]]))
     if not count:
         return placements
-    return replace(kept(placements, ~refused[owner]), rejected={**placements.rejected, REASON: count})
+    return replace(
+        kept(placements, ~refused[owner]),
+        why=np.where(refused & (np.diff(placements.first) > 0), REASONS.index(REASON), placements.why),
+        rejected={**placements.rejected, REASON: count},
+    )
 
 
 def not_enforced(policy: Policy, workload: Workload) -> dict[str, int]:
