@@ -47,15 +47,15 @@ class Outage(NamedTuple):
     Attributes
     ----------
     module : its number
-    nodes : which, by their numbers in the module; none: ``count`` nodes, whichever
-    count : how many
+    nodes : which, by their numbers in the module; none: ``size`` nodes, whichever
+    size : how many
     down : whether the jobs on them are stopped; else they go on, and the nodes leave as they become idle
     requeue : whether stopped jobs wait again, or end FAILED
     """
 
     module: int
     nodes: tuple[int, ...] = ()
-    count: int = 0
+    size: int = 0
     down: bool = False
     requeue: bool = False
 
@@ -153,8 +153,8 @@ class Outages:
     def _chosen(self, there: ModuleNodes, outage: Outage) -> list[int]:
         """The nodes that leave service where only their number is said; as many as there are at most."""
         candidates = self._book.in_service(outage.module)
-        count = min(outage.count, len(candidates))
-        self.not_there += outage.count - count
+        count = min(outage.size, len(candidates))
+        self.not_there += outage.size - count
         if outage.down:
             return there.draw(candidates, count, self._failures)
         return there.in_order(candidates)[:count]

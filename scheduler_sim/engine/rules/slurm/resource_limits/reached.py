@@ -212,7 +212,7 @@ def _stands_alone(core: LimitedCore, placement: int, limit: Limit, standing: Sta
     safe = core.resource_limits.rules.safe == 1
     if limit.kind == GRP_WALL:
         return limit.most < 1 or (safe and minutes > limit.most)
-    asks = core.resource_limits.asks[placement, limit.resource]
+    asks: int = core.resource_limits.asks[placement, limit.resource]
     if limit.kind == GRP_MINUTES:
         return limit.most < 1 or (safe and asks * minutes > limit.most)
     if limit.kind in (GRP_RUN_MINUTES, MAX_MINUTES):
