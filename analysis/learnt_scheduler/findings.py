@@ -40,7 +40,7 @@ def _elsewhere(conducted: Conducted) -> str | None:
         f"**What was learnt on generated traces did not beat {SJF} on recorded ones**{here}. This is a"
         " test of transfer, with one training of some minutes: it says nothing of schedulers that learn from"
         " the trace itself. They were trained for the mean logarithm of bounded slowdowns, and are compared"
-        " by its mean."
+        " by their mean."
     )
 
 

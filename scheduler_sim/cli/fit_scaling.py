@@ -25,11 +25,11 @@ examples:
   scheduler-sim fit scaling counters.csv --metric flops --out flops.yaml
 
 POINTS is a CSV with a column of processes and columns of efficiencies (load_balance, serialization,
-transfer, ...) or time; a modelfactors.csv of BSC's basicanalysis; or Extra-P's text (.txt), JSON (.json),
-JSON lines (.jsonl) or Talpas. Times may depend on several columns: processes, nodes, ranks, threads, size,
-clock_khz. With --out, pictures are written beside the profile: how well it fits, and the tree of
-efficiencies. With --metric a model of that metric is written, which predict-runtime reads; no run time comes
-from it.
+transfer, ...) or time, and of several modules a column module; a modelfactors.csv of BSC's
+basicanalysis; or Extra-P's text (.txt), JSON (.json), JSON lines (.jsonl) or Talpas. Times may depend on
+several columns: processes, nodes, ranks, threads, size, clock_khz. With --out, pictures are written beside
+the profile: how well it fits, and the tree of efficiencies. With --metric a model of that metric is written,
+which predict-runtime reads; no run time comes from it.
 """
 
 NOT_STATED = "CLUSTER"
@@ -63,7 +63,9 @@ def add_to(models: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     )
     parser.add_argument("--app", metavar="NAME", help="name of the application; default: the name of POINTS")
     parser.add_argument(
-        "--module", metavar="NAME", help=f"module it ran on; default: {NOT_STATED}, with a note"
+        "--module",
+        metavar="NAME",
+        help=f"module it ran on, or which one of a column module; default: {NOT_STATED}, with a note",
     )
     parser.add_argument(
         "--ranks-per-node", metavar="N", type=integer, default=1, help="processes per node; default: 1"
@@ -100,7 +102,8 @@ def execute(args: argparse.Namespace) -> None:
     from scheduler_sim.scaling.learn import learn
     from scheduler_sim.scaling.page import learnt_text
 
-    points = read_points(args.points, percent=args.percent, metric=args.metric)
+    points = read_points(args.points, percent=args.percent, metric=args.metric, module=args.module)
+    args.module = args.module or points.module or None
     _check_kind(args, points.metric)
     usual = "weak" if points.metric else "strong"
     with step(f"fitting {args.points}", quiet=args.quiet):

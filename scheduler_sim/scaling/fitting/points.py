@@ -73,6 +73,7 @@ class Points:
     counted : what P is a number of: processes, nodes, ranks or threads
     parameters : on what the values depend
     metric : what ``times`` are of, where that is not the run time: all that is said of seconds is then of it
+    module : where they were measured, if the file says so
     """
 
     efficiencies: dict[str, Series]
@@ -82,6 +83,7 @@ class Points:
     counted: str = "processes"
     parameters: tuple[str, ...] = (PROCESSES,)
     metric: str = ""
+    module: str = ""
 
     @property
     def processes(self) -> Floats:

@@ -28,6 +28,9 @@ TIMES = ("time", "time_s", "run_time", "runtime", "elapsed")
 _NOT_FACTORS = ("speedup", "ipc", "freq", "average ipc", "average frequency (ghz)", "elapsed time efficiency")
 
 
+MODULE = "module"
+"""Column of a CSV that says on which module a point was measured."""
+
 _LEFT_OUT = ""
 """Name of columns beside the metric that is read."""
 
@@ -41,8 +44,12 @@ class _Cell(NamedTuple):
     text: str
 
 
-def read_points(path: str | Path, *, percent: bool = False, metric: str = "") -> Points:
+def read_points(
+    path: str | Path, *, percent: bool = False, metric: str = "", module: str | None = None
+) -> Points:
     """Read a file of points; the format is told by the suffix and the first line.
+
+    A CSV may have a column ``module``: of several modules ``module`` names the one whose points are read.
 
     ``metric`` names a metric of Extra-P's formats, or a column of a CSV, that is read in place of run times
     and efficiencies; its values stand in ``times``.
@@ -74,7 +81,7 @@ def read_points(path: str | Path, *, percent: bool = False, metric: str = "") ->
         return _measured(path, read_jsonl(path, text), metric)
     if suffix == ".txt" or first.split()[0] in ("PARAMETER", "POINTS", "METRIC", "REGION", "DATA"):
         return _measured(path, read_text_format(path, text), metric)
-    return _table(path, text, percent, metric)
+    return _table(path, text, percent, metric, module)
 
 
 def _is_one_json(text: str) -> bool:
@@ -83,11 +90,12 @@ def _is_one_json(text: str) -> bool:
     return len(lines) > 1 and lines[0].startswith("{") and lines[-1].endswith("}") and lines[0][-1] != "}"
 
 
-def _table(path: Path, text: str, percent: bool, metric: str) -> Points:
+def _table(path: Path, text: str, percent: bool, metric: str, module: str | None) -> Points:
     delimiter = ";" if ";" in text.splitlines()[0] else ","
     reader = csv.reader(text.splitlines(), delimiter=delimiter)
     rows = [(reader.line_num, [cell.strip() for cell in row]) for row in reader if any(map(str.strip, row))]
     rows = [(line, row) for line, row in rows if not row[0].startswith("#")]
+    rows, measured_on = _of_one_module(path, rows, module)
     line, head = rows[0]
     bare = [cell.strip('"').lower() for cell in head]
     if bare[0] == "number of processes" and not metric:
@@ -137,12 +145,35 @@ def _table(path: Path, text: str, percent: bool, metric: str) -> Points:
     notes = [f"left out beside {metric}: {', '.join(left_out)}"] if left_out else []
     points = _points(path, cells, problems, notes, scale=0.01 if percent else 1.0, parameters=parameters)
     written = next((cell for cell in bare[width:] if cell in TIMES), "").removesuffix("_s").replace("_", " ")
+    points = replace(points, module=measured_on)
     times = {name: replace(series, label=written) for name, series in points.times.items()}
     if not wanted or wanted in TIMES:
         return replace(points, times=times, counted=counted)
     (series,) = times.values()
     named = {metric: replace(series, name=metric, label="")}
     return replace(points, times=named, counted=counted, metric=metric)
+
+
+def _of_one_module(
+    path: Path, rows: list[tuple[int, list[str]]], module: str | None
+) -> tuple[list[tuple[int, list[str]]], str]:
+    """Return rows of one module without the column that says so, and which it is; "" without one."""
+    line, head = rows[0]
+    bare = [cell.strip('"').lower() for cell in head]
+    if MODULE not in bare:
+        return rows, ""
+    at = bare.index(MODULE)
+    of_row = [row[at] if at < len(row) else "" for _, row in rows[1:]]
+    names = list(dict.fromkeys(of_row))
+    wanted = next((name for name in names if module is not None and name.lower() == module.lower()), None)
+    if wanted is None and (module is not None or len(names) > 1):
+        hint = "" if module is None else did_you_mean(module, names)
+        found = f"--module {module!r:.40}" if module is not None else f"{len(names)} modules"
+        shown = ", ".join(f"--module {name}" for name in names)[:200]
+        raise ConfigError(f"{path}:{line}: found {found} beside the column module; allowed: {shown}{hint}")
+    name = names[0] if wanted is None and names else wanted or ""
+    kept = [one for one, of in zip(rows[1:], of_row, strict=True) if of == name]
+    return [(number, [*row[:at], *row[at + 1 :]]) for number, row in [rows[0], *kept]], name
 
 
 def _width(head: Sequence[str]) -> int:
