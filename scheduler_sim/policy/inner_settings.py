@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
 from typing import Any
 
+from scheduler_sim.config.keys import Keys
 from scheduler_sim.errors import ConfigError, did_you_mean
 from scheduler_sim.policy.limits import AssociationLimits, QosKeys
 from scheduler_sim.policy.shares import AccountKeys, UserKeys
@@ -22,7 +23,12 @@ OFF = -1
 
 LIMITS = "limits"
 MOST_NAMED = 40
-KNOWN = {"QOS": QosKeys, "account": AccountKeys, "user": UserKeys, LIMITS: AssociationLimits}
+KNOWN: dict[str, type[Keys]] = {
+    "QOS": QosKeys,
+    "account": AccountKeys,
+    "user": UserKeys,
+    LIMITS: AssociationLimits,
+}
 SHORT = {"QOS": "priority", "account": "shares", "user": "shares"}
 """What an entry says that is a number alone."""
 

@@ -40,8 +40,8 @@ def starts_figure(
     at, horizon : s; starts beyond the horizon end at its edge
     origin : second 0 in Unix time, None where nobody knows
     """
-    rows = by_array(waiting)
-    shown = pd.concat([rows.iloc[:MOST_ROWS], *asked], ignore_index=True)
+    jobs = by_array(waiting)
+    shown = pd.concat([jobs.iloc[:MOST_ROWS], *asked], ignore_index=True)
     with look():
         figure = blank(10, 1.6 + 0.24 * max(len(shown), 2))
         panel = figure.subplots()
@@ -52,9 +52,9 @@ def starts_figure(
         panel.set_yticks(range(len(shown)), [_called(row) for row in shown.to_dict("records")])
         panel.grid(visible=False, axis="y")
         _times(panel, at, _last(shown, at, horizon), origin)
-        left = len(rows) - MOST_ROWS
+        left = len(jobs) - MOST_ROWS
         more = f"; {count(left, 'more job')} not shown" if left > 0 else ""
-        more += "; arrays from first to last task" if len(rows) < len(waiting) else ""
+        more += "; arrays from first to last task" if len(jobs) < len(waiting) else ""
         panel.set_title(f"Start: 10 to 90 % of the draws, | half of them, × if all run to their limits{more}")
         return figure
 
@@ -68,19 +68,14 @@ def by_array(waiting: pd.DataFrame) -> pd.DataFrame:
     own = array.fillna("job " + waiting["job"].astype(str))
     keys = [own, *(waiting[name].astype(object) for name in ASKED)]
     number = pd.Series(pd.MultiIndex.from_arrays(keys).factorize()[0], index=waiting.index)
-    grouped = waiting.groupby(number, sort=False)
+    grouped = waiting.assign(array=array).groupby(number, sort=False)
     rows = grouped.first()
     rows["start_10"], rows["start_90"] = grouped["start_10"].min(), grouped["start_90"].max()
     rows["start_50"] = grouped["start_50"].median().astype(np.int64)
     rows["by_limits"] = grouped["by_limits"].max()
-    tasks = grouped.size()
-    several = tasks > 1
-    rows.loc[several, "job"] = [
-        f"{array[group[0]]}_[{count(int(tasks[at]), 'task')}]"
-        for at, group in grouped.groups.items()
-        if several[at]
-    ]
-    return rows
+    named = zip(rows["job"], rows["array"], grouped.size(), strict=True)
+    rows["job"] = [job if tasks == 1 else f"{of}_[{count(tasks, 'task')}]" for job, of, tasks in named]
+    return rows.drop(columns="array")
 
 
 def _bands(panel: Axes, rows: pd.DataFrame, places: np.ndarray, horizon: int, colour: str) -> None:
