@@ -44,13 +44,13 @@ def without_unlisted(placements: Placements, policy: Policy, workload: Workload)
     if missing is None or not missing.any():
         return placements
     owner, refused = placements.owner, missing[placements.rows]
-    count = len(np.unique(owner[refused[owner]]))
+    had_some = refused & (np.diff(placements.first) > 0)
+    count = int(had_some.sum())
     if not count:
         return placements
+    why = np.where(had_some, REASONS.index(REASON), placements.why)
     return replace(
-        kept(placements, ~refused[owner]),
-        why=np.where(refused & (np.diff(placements.first) > 0), REASONS.index(REASON), placements.why),
-        rejected={**placements.rejected, REASON: count},
+        kept(placements, ~refused[owner]), why=why, rejected={**placements.rejected, REASON: count}
     )
 
 
