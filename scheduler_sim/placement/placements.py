@@ -39,7 +39,7 @@ class Placements:
     type_number : int64[n], of the type of application; 0 where models have none
     of_nodes : which nodes each placement may take, int64[p] and kinds; None where nodes are only counted
     held : bool[n], whether all placements are in partitions that are DOWN, so that it waits for ever
-    why : int64[n], why a component has no placement, a place among ``REASONS`` or what follows them; -1: it has
+    why : int64[n], why a component has no placement, a place among ``REASONS`` or behind; -1: it has
     rejected : number of components without a placement, by reason
     not_honoured : components that ask for part of a node, or for a kind of shared resource that the system
         does not declare, by kind

@@ -12,7 +12,7 @@ from scheduler_sim.texts import TextColumn
 
 POWER_CAP = "power_cap"
 AT_SUBMISSION = ("limit", "reservation", "no_room")
-WORDS = ("", *REASONS, "association", POWER_CAP, *AT_SUBMISSION)
+WORDS = ("", *REASONS, POWER_CAP, *AT_SUBMISSION)
 """Why, in the order in which it is counted; the first is of those that were not rejected.
 
 ``Placements.why`` counts from the second.

@@ -49,9 +49,8 @@ def without_unlisted(placements: Placements, policy: Policy, workload: Workload)
     if not count:
         return placements
     why = np.where(had_some, REASONS.index(REASON), placements.why)
-    return replace(
-        kept(placements, ~refused[owner]), why=why, rejected={**placements.rejected, REASON: count}
-    )
+    rejected = {**placements.rejected, REASON: count}
+    return replace(kept(placements, ~refused[owner]), why=why, rejected=rejected)
 
 
 def not_enforced(policy: Policy, workload: Workload) -> dict[str, int]:
