@@ -9,9 +9,21 @@ from scheduler_sim.cli.system_page import system_text
 from scheduler_sim.cli.terminal import table
 from scheduler_sim.report.wording import plain
 from scheduler_sim.system.slurm_conf.notes import Ignored
-from scheduler_sim.system.slurm_conf.site import Site
+from scheduler_sim.system.slurm_conf.site import BY_DEFAULT, Site
 
 LINES_SHOWN = 4
+
+MEMORY_OF_JOBS = "DefMemPerNode"
+DECIDING = (
+    *("SelectType", "SelectTypeParameters", MEMORY_OF_JOBS, "SchedulerType", "PriorityType"),
+    *("PreemptType", "EnforcePartLimits", "OverTimeLimit", "KillWait", "AccountingStorageEnforce"),
+    *("sched_interval", "default_queue_depth", "bf_interval", "bf_window", "bf_resolution"),
+    "bf_max_job_test",
+)
+"""Keys that decide when jobs start, whether they are stated or not."""
+
+OF_FACTORS = ("AccountingStorageType", "PriorityMaxAge", "PriorityDecayHalfLife", "PriorityCalcPeriod")
+"""Those that count for priority/multifactor alone."""
 
 
 def site_text(site: Site, path: str) -> str:
@@ -29,12 +41,33 @@ def site_text(site: Site, path: str) -> str:
 
 def _policy(site: Site, path: str) -> str:
     """The keys that ``--policy slurm`` takes from the file."""
-    if not site.policy:
-        return "policy slurm: the file sets none of its keys"
     rows = [("policy.slurm.", "value", "line")]
     rows += [
-        (name, plain(_spelt(value)), _line(site.places[name], path)) for name, value in site.policy.items()
+        (name, plain(_spelt(value)), _line(site.places[name], path))
+        for name, value in site.policy.items()
+        if site.places[name] != BY_DEFAULT
     ]
+    stated = table(rows, left=2) if rows[1:] else "policy slurm: the file sets none of its keys"
+    return f"{stated}\n\n{_defaults(site)}"
+
+
+def _defaults(site: Site) -> str:
+    """What decides starts, and is left to Slurm's default."""
+    from scheduler_sim.policy.slurm_keys import SlurmKeys
+
+    rows = [("left to Slurm", "value", "line")]
+    by_factors = site.policy.get("PriorityType") == "priority/multifactor"
+    for name in (*DECIDING, *(OF_FACTORS if by_factors else ())):
+        if name in site.policy and site.places[name] == BY_DEFAULT:
+            rows.append((name, _spelt(site.policy[name]), BY_DEFAULT))
+        elif name == MEMORY_OF_JOBS and not site.policy.keys() & {name, "DefMemPerCPU"}:
+            rows.append((name, "all memory of the nodes", BY_DEFAULT))
+        elif name not in site.policy and name in SlurmKeys.model_fields and name != MEMORY_OF_JOBS:
+            rows.append((name, _spelt(SlurmKeys().settled(name)), BY_DEFAULT))
+    for name, left in site.node_defaults.items():
+        more = f" and {len(left.names) - 1:,} more" if left.names[1:] else ""
+        value = "1" if left.counts else "not looked at"
+        rows.append((f"{name} of {plain(left.names[0])}{more}", value, BY_DEFAULT))
     return table(rows, left=2)
 
 

@@ -23,6 +23,7 @@ from scheduler_sim.errors import InputError, did_you_mean
 MOST_SECONDS = 10**12
 MOST_UNITS = 10**15
 MOST_PIECES = 10**9
+MOST_COUNTED = 10**15  # of generic resources, which may be bytes: thousandths of them can be counted
 LONGEST_TITLE = 200
 DATE = "%Y-%m-%dT%H:%M:%S"
 NO_LIMIT = ("UNLIMITED", "INFINITE")
@@ -87,15 +88,15 @@ def real(minimum: float) -> BeforeValidator:
     return BeforeValidator(Check(f"a number >= {minimum:g}", convert))
 
 
-def decimal() -> BeforeValidator:
+def decimal(most: int = MOST_PIECES) -> BeforeValidator:
     """Accept a number of at least 0 with at most three decimals; a whole one stays an integer."""
 
     def convert(written: Any) -> float:
         value = _number(written)
         if not (math.isfinite(value) and value >= 0 and abs(value * 1000 - round(value * 1000)) < 1e-6):
             raise ValueError
-        if value > MOST_PIECES:
-            raise _TooLarge(f"a number from 0 to {MOST_PIECES}")
+        if value > most:
+            raise _TooLarge(f"a number from 0 to {most}")
         return int(value) if value == int(value) else round(value, 3)
 
     return BeforeValidator(Check("a number >= 0, with at most three decimals", convert))
@@ -136,6 +137,25 @@ def choice(*words: str) -> BeforeValidator:
         return by_lower[written.lower()]
 
     return BeforeValidator(Check(", ".join(words), convert, words))
+
+
+def is_feature(text: str) -> bool:
+    """Whether a constraint can ask for a feature of that name, which may have a colon: ``rack:12``."""
+    return 1 <= len(text) <= 64 and text.isprintable() and not re.search(r"[\s,;|&*()\[\]]", text)
+
+
+def feature() -> BeforeValidator:
+    """Accept a feature of nodes."""
+
+    def convert(written: Any) -> str:
+        if isinstance(written, int) and not isinstance(written, bool):
+            written = str(written)
+        if not isinstance(written, str) or not is_feature(written) or written.upper() in ("NA", "-1"):
+            raise ValueError
+        return written
+
+    allowed = "a feature: 1 to 64 characters without blanks and , ; | & * ( ) [ ], not NA"
+    return BeforeValidator(Check(allowed, convert))
 
 
 def word(kind: str) -> BeforeValidator:
@@ -267,9 +287,11 @@ Units = Annotated[int, whole(0, MOST_UNITS)]
 Seconds = Annotated[int, whole(0, MOST_SECONDS)]
 Amount = Annotated[float, real(0)]
 Decimal = Annotated[int | float, decimal()]
+Pieces = Annotated[int | float, decimal(MOST_COUNTED)]
 Positive = Annotated[float, above_zero()]
 Percent = Annotated[float, between(0, 100)]
 Flag = Annotated[bool, BeforeValidator(Check("true, false", _flag, ("true", "false")))]
+Feature = Annotated[str, feature()]
 Text = Annotated[str, BeforeValidator(Check("text", _text))]
 Title = Annotated[
     str, BeforeValidator(Check(f"text on one line, at most {LONGEST_TITLE} characters", _title))

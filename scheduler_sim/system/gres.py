@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 
+from scheduler_sim.config.value import MOST_COUNTED
 from scheduler_sim.errors import InputError
 
 GPU = "gpu"
@@ -26,8 +27,10 @@ _ITEM = re.compile(
 SUFFIXES = ("", "k", "m", "g", "t", "p")
 """Powers of 1024, as in Slurm (gres.conf(5), Count)."""
 
-MOST = 1e15
-"""More than any node has: larger amounts are cut to this, so that thousandths of them can be counted."""
+
+def count_of(number: str, suffix: str) -> float:
+    """Return a count with one of Slurm's suffixes; above ``MOST_COUNTED``, more than any node has, it is cut."""
+    return min(float(number) * 1024.0 ** SUFFIXES.index(suffix.lower()), float(MOST_COUNTED))
 
 
 def is_gpu(name: str) -> bool:
@@ -67,6 +70,5 @@ def _amounts(text: str) -> tuple[tuple[str, float], ...]:
             allowed = "name:count or name:type:count, joined by commas, counts with at most three decimals"
             raise InputError(f"gres {text[:80]!r}: found {item.strip()[:80]!r}; allowed: {allowed}")
         name = ":".join(filter(None, (match[1], match[2]))).lower()
-        number = float(match[3] or 1) * 1024.0 ** SUFFIXES.index((match[4] or "").lower())
-        amounts[name] = min(amounts.get(name, 0) + number, MOST)
+        amounts[name] = min(amounts.get(name, 0) + count_of(match[3] or "1", match[4] or ""), MOST_COUNTED)
     return tuple((name, amount) for name, amount in amounts.items() if amount > 0)

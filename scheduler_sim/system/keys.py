@@ -15,9 +15,11 @@ from scheduler_sim.config.value import (
     Count,
     Decimal,
     Duration,
+    Feature,
     Flag,
     Name,
     OptionalCount,
+    Pieces,
     PositiveCount,
     Text,
     Title,
@@ -62,7 +64,7 @@ def _in_lower_case(written: Any) -> Any:
 
 
 Gres = Annotated[
-    dict[str, Decimal],
+    dict[str, Pieces],
     BeforeValidator(Check("a mapping of names that differ in more than case", _in_lower_case)),
 ]
 
@@ -72,7 +74,7 @@ class NodeSetKeys(Keys):
 
     name: Name = Field(description="name of the set, unique within the module")
     nodes: Nodes = Field(description="number of nodes")
-    features: list[Name] = Field(
+    features: list[Feature] = Field(
         default=[], description="keywords for constraints, in addition to those of the module"
     )
     cores_per_node: Decimal = Field(default=0, description="cores of a node; 0: as the module states")
@@ -110,7 +112,9 @@ class ModuleKeys(Keys):
         description="threads per core, if cores_per_node counts hardware threads: under slurm a job"
         " gets all threads of a core",
     )
-    features: list[Name] = Field(default=[], description="keywords that a component's constraint may ask for")
+    features: list[Feature] = Field(
+        default=[], description="keywords that a component's constraint may ask for"
+    )
     cost_per_node: Amount = Field(
         default=1.0, description="cost of a node, in any unit; placement: least_cost ranks placements by it"
     )

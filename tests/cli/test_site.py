@@ -55,14 +55,13 @@ def test_a_key_that_comes_often_is_named_once_and_other_files_by_name(cli, conf)
     part.write_text("".join(f"NodeName=m{i} Port={i}\n" for i in range(6)) + part.read_text())
     ended = cli("inspect", conf)
     assert "Port  (lines part.conf:1, part.conf:2, part.conf:3, part.conf:4 and 2 more)" in ended.out
-    assert "OverSubscribe=NO  (line part.conf:7)" in ended.out
 
 
 def test_run_takes_the_system_and_says_what_is_left_out(cli, conf, trace):
     ended = cli("run", conf, trace((0, 50, 4, 60), (0, 5, 1, 5)), "--policy", "easy")
     assert ended.code == 0
     assert "on brook under easy" in ended.out
-    assert "slurm.conf: 3 settings are left out, 1 of which may matter; scheduler-sim inspect" in ended.err
+    assert "slurm.conf: 2 settings are left out, 0 of which may matter; scheduler-sim inspect" in ended.err
     assert cli("run", conf, trace((0, 50, 4, 60)), "--quiet").err == ""
 
 
@@ -135,7 +134,7 @@ def test_every_key_of_slurms_that_the_policy_has_is_read():
 
 
 def test_one_setting_is_one(tmp_path):
-    (tmp_path / "one.conf").write_text("NodeName=n\nPartitionName=p Nodes=n\n")
+    (tmp_path / "one.conf").write_text("NodeName=n\nPartitionName=p Nodes=n OverSubscribe=FORCE\n")
     told = left_out(read_site(str(tmp_path / "one.conf")), "one.conf")
     assert told.startswith("one.conf: 1 setting is left out, 1 of which may matter; ")
 

@@ -195,17 +195,20 @@ class Needs:
         return np.where(demands.gpu_type > 0, demands.gpu_type - 1 + first, 0)
 
     def _memory(self) -> tuple[Ints, Ints]:
-        """MB, and whether for each CPU: as asked, else the partition's default, else the cluster's."""
+        """MB, and whether for each CPU: as asked, else the partition's default, else the cluster's.
+
+        Of two defaults the one for a node counts.
+        """
         kb, per_core = self._column("memory_kb"), self._column("memory_per_core_kb")
         if self._jobs.workload.source.format == "swf":  # it says what each processor has
             kb, per_core = np.full_like(kb, -1), np.where(per_core >= 0, per_core, kb)
         memory, per_cpu = np.zeros_like(kb), np.zeros_like(kb)
         parts = self._system.partitions
         defaults: tuple[tuple[int | Ints, int], ...] = (
-            (self._keys.DefMemPerNode, 0),
             (self._keys.DefMemPerCPU, 1),
-            (self._of_partition([one.slurm.get("DefMemPerNode", 0) for one in parts]), 0),
+            (self._keys.DefMemPerNode, 0),
             (self._of_partition([one.slurm.get("DefMemPerCPU", 0) for one in parts]), 1),
+            (self._of_partition([one.slurm.get("DefMemPerNode", 0) for one in parts]), 0),
         )
         for amount, of_cpu in defaults:
             memory, per_cpu = np.where(amount, amount, memory), np.where(amount, of_cpu, per_cpu)

@@ -7,23 +7,34 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from scheduler_sim.config.problem import listed
 from scheduler_sim.config.text_file import read_text
 from scheduler_sim.errors import ConfigError
 
-MOST_INCLUDED = 100
+DEEPEST, MOST_INCLUDED = 100, 1000
+"""Files within one another, and in all."""
+
+HIDDEN = "not shown: the file is not in the folder of the slurm.conf"
 RECORDS = ("nodename", "partitionname", "nodeset", "downnodes", "frontendname")
 """Keys that begin what is said of one thing; the keys behind it on the line belong to it."""
 
-_PAIR = re.compile(r"\s*([A-Za-z0-9_.]+)\s*=\s*(?:\"([^\"]*)\"|(\S+))(?=\s|$)")
+PASSWORDS = ("pass", "password")
+
+_PAIR = re.compile(r"\s*([A-Za-z0-9_.]+)\s*[-+*/]?=\s*(?:\"([^\"]*)\"|(\S+))(?=\s|$)")
 
 
 @dataclass(frozen=True)
 class Pair:
-    """One ``Key=Value``, as it was written, with its ``file:line``."""
+    """One ``Key=Value``, as it was written, with its ``file:line``.
+
+    ``hidden``: the file is not in the folder of the slurm.conf, or it is a password; what it says may be a
+    secret, and is not printed.
+    """
 
     key: str
     value: str
     place: str
+    hidden: bool = False
 
 
 @dataclass(frozen=True)
@@ -54,27 +65,60 @@ def read_lines(
 ) -> Iterator[Record | Pair]:
     """Yield what a file says, in order, included files at their place.
 
-    ``records`` are the keys that begin a record. What is not ``Key=Value`` is added to ``problems``, with
-    file and line; the rest of its line is passed over. Raises ConfigError for files that cannot be read.
+    ``records`` are the keys that begin a record; of a key that comes again on its line the last one counts.
+    What is not ``Key=Value`` is added to ``problems``, with file and line; the rest of its line is passed
+    over. Raises ConfigError for files that cannot be read, and with all included ones that are not there.
     """
-    for pairs in _read(path, what, [], problems):
-        yield from _said(pairs, problems, records)
+    reading = _Reading(path, what, problems)
+    for pairs in reading.lines(path, []):
+        yield from _said(pairs, records)
+    if reading.missing:
+        raise ConfigError(listed(dict.fromkeys(reading.missing)))
 
 
-def _read(path: Path, what: str, outer: list[Path], problems: list[str]) -> Iterator[list[Pair]]:
-    """The pairs of each line; names of included files count from the folder of the first, as in Slurm."""
-    if path in outer or len(outer) >= MOST_INCLUDED:
-        raise ConfigError(f"{path}: includes itself; allowed: each file once within another")
-    for number, text in _joined(read_text(path, what)):
-        place = f"{path}:{number}"
-        include = re.fullmatch(r"\s*include\s+(\S+)\s*", text, re.IGNORECASE)
-        if include:
-            inner = [*outer, path][0].parent / include[1]
-            if not inner.is_file():
-                raise ConfigError(f"{place}: Include: found {include[1]!r}, no such file: {inner}")
-            yield from _read(inner, what, [*outer, path], problems)
-        elif text.strip():
-            yield _pairs(text, place, problems)
+class _Reading:
+    """The files that belong to one slurm.conf."""
+
+    def __init__(self, first: Path, what: str, problems: list[str]) -> None:
+        self.missing: list[str] = []
+        self._folder, self._what, self._problems = first.parent, what, problems
+        self._read, self._cluster = 0, ""
+
+    def lines(self, path: Path, outer: list[Path]) -> Iterator[list[Pair]]:
+        """The pairs of each line."""
+        if path in outer or len(outer) >= DEEPEST:
+            raise ConfigError(f"{path}: includes itself; allowed: each file once within another")
+        self._read += 1
+        if self._read > MOST_INCLUDED:
+            raise ConfigError(f"{path}: found over {MOST_INCLUDED:,} files by Include; allowed: fewer")
+        hidden = not path.resolve().is_relative_to(self._folder.resolve())
+        for number, text in _joined(read_text(path, self._what)):
+            place = f"{path}:{number}"
+            include = re.fullmatch(r"\s*include\s+(\S+)\s*", text, re.IGNORECASE)
+            if include:
+                yield from self._included(include[1], path, place, outer)
+            elif text.strip():
+                pairs = _pairs(text, place, self._problems, hidden=hidden)
+                names = (pair.value for pair in pairs if pair.key.lower() == "clustername")
+                self._cluster = next(names, self._cluster)
+                yield pairs
+
+    def _included(self, name: str, by: Path, place: str, outer: list[Path]) -> Iterator[list[Pair]]:
+        """The lines of an included file, where it stands or beside the slurm.conf: ``%c`` is the cluster.
+
+        Slurm 22.05 begins at the folder of the file that includes it, older ones at that of the slurm.conf.
+        """
+        if "%c" in name and not self._cluster:
+            self._problems.append(f"{place}: Include: found {name!r}; allowed: %c behind ClusterName")
+            return
+        told = Path(name.replace("%c", self._cluster.lower()))
+        tried = dict.fromkeys((by.parent / told, self._folder / told, self._folder / told.name))
+        inner = next((one for one in tried if one.is_file()), None)
+        if inner is None:
+            also = f", nor {told.name} beside the slurm.conf" if len(tried) > 1 else ""
+            self.missing.append(f"{place}: Include: found {name!r}, no such file: {by.parent / told}{also}")
+        else:
+            yield from self.lines(inner, [*outer, by])
 
 
 def _joined(text: str) -> Iterator[tuple[int, str]]:
@@ -93,28 +137,26 @@ def _joined(text: str) -> Iterator[tuple[int, str]]:
         yield first, re.sub(r"\\(.)", r"\1", begun)
 
 
-def _pairs(text: str, place: str, problems: list[str]) -> list[Pair]:
+def _pairs(text: str, place: str, problems: list[str], *, hidden: bool) -> list[Pair]:
     pairs, at = [], 0
     while text[at:].strip():
         match = _PAIR.match(text, at)
         if match is None:
-            rest = text[at:].strip()
-            problems.append(f"{place}: found {rest[:60]!r}; allowed: Key=Value, Include FILE, # a comment")
+            rest = f"what is {HIDDEN}" if hidden else repr(text[at:].strip()[:60])
+            problems.append(f"{place}: found {rest}; allowed: Key=Value, Include FILE, # a comment")
             break
-        pairs.append(Pair(match[1], match[3] if match[2] is None else match[2], place))
+        value = match[3] if match[2] is None else match[2]
+        secret = hidden or match[1].lower().endswith(PASSWORDS)
+        pairs.append(Pair(match[1], value, place, secret))
         at = match.end()
     return pairs
 
 
-def _said(pairs: list[Pair], problems: list[str], records: Collection[str]) -> Iterator[Record | Pair]:
+def _said(pairs: list[Pair], records: Collection[str]) -> Iterator[Record | Pair]:
     """The pairs by themselves, up to one that begins a record, which has the rest of the line."""
     at = next((i for i, pair in enumerate(pairs) if pair.key.lower() in records), len(pairs))
     yield from pairs[:at]
     if at == len(pairs):
         return
-    first, by_key = pairs[at], dict[str, Pair]()
-    for pair in pairs[at + 1 :]:
-        if pair.key.lower() in by_key:
-            problems.append(f"{pair.place}: {pair.key}: given twice on this line; allowed: once")
-        by_key[pair.key.lower()] = pair
+    first, by_key = pairs[at], {pair.key.lower(): pair for pair in pairs[at + 1 :]}
     yield Record(first.key.lower(), first.value, by_key, first.place)

@@ -54,8 +54,6 @@ def build_modules(
         sets = _named(pools)
         name = _module_name(group, partitions, cluster if len(groups) == 1 else "")
         shares = shared and not all(partitions[i].partition.exclusive for i in group)
-        if shares and not all(one.cores_per_node for one in sets):
-            shares = False  # Slurm takes a node without cores as one of a single core
         module = _module(name, sets, pools)
         modules.append(_as_shared(module, pools, memory=memory) if shares else module)
         names = (node for pool in pools for node in pool.names)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
+from scheduler_sim.config.value import is_feature
 from scheduler_sim.errors import InputError
 from scheduler_sim.system.gres import PIECES_OF_GPUS
 from scheduler_sim.system.slurm_conf.hostlist import expand, natural_key, split
@@ -21,7 +22,7 @@ NOT_THERE = ("DOWN", "DRAIN", "FAIL", "FAILING", "FUTURE")
 _PROCESSORS = ("cpus", "procs", "boards", "sockets", "socketsperboard", "corespersocket", "threadspercore")
 NO_CONSUME = "no_consume"
 
-_READ = {*_PROCESSORS, "realmemory", "feature", "features", "weight", "state", "gres"}
+_READ = {*_PROCESSORS, "realmemory", "feature", "weight", "state", "gres"}
 
 
 @dataclass(frozen=True)
@@ -31,21 +32,23 @@ class Node:
     Attributes
     ----------
     name : as partitions call it.
-    cpus : what Slurm gives out, hardware threads where it counts them; 0: not stated.
-    memory_mb : 0: not stated.
+    cpus : what Slurm gives out, hardware threads where it counts them.
+    memory_mb : as configured.
+    by_default : of these two, those that no line states.
     gres : generic resources as they are written, each once: name and number, of a type as ``gpu:a100``.
     features, weight : as in the file; in their order, and 1 by default.
     sockets, threads : sockets of the node, and CPUs of each core; 1 where CPUs are not its threads.
     """
 
     name: str
-    cpus: int = 0
-    memory_mb: int = 0
+    cpus: int = 1
+    memory_mb: int = 1
     gres: tuple[tuple[str, int], ...] = ()
     features: tuple[str, ...] = ()
     weight: int = 1
     sockets: int = 1
     threads: int = 1
+    by_default: tuple[str, ...] = field(default=(), compare=False)
 
     @property
     def gpus(self) -> int:
@@ -66,7 +69,7 @@ def read_nodes(records: Iterable[Record], notes: Notes) -> dict[str, Node]:
         elif record.kind == "nodename":
             _add(nodes, with_defaults(record, defaults), notes)
             state = record.pairs.get("state", defaults.get("state"))
-            if state is not None and state.value.upper() in NOT_THERE:
+            if state is not None and re.split(r"[*~#!%$@^+-]", state.value.upper())[0] in NOT_THERE:
                 out.update(_left_out(record, record.name, f"State={state.value}", notes))
             elif state is not None and state.value.upper() == "CLOUD":
                 notes.ignore(state, POWER)
@@ -76,19 +79,37 @@ def read_nodes(records: Iterable[Record], notes: Notes) -> dict[str, Node]:
     return {name: nodes[name] for name in sorted(there, key=natural_key)}
 
 
+def as_given_out(nodes: dict[str, Node], *, cpus: bool, memory: bool, sockets: bool) -> dict[str, Node]:
+    """The nodes, with no CPUs or memory at all (0) where no line of the file states these.
+
+    ``cpus``, ``memory``: jobs share them, so that Slurm's default counts all the same. ``sockets``: jobs have
+    whole ones; else many of one core each, which is what Slurm makes of ``CPUs`` alone, are as one.
+    """
+    if not sockets:
+        nodes = {
+            name: replace(one, sockets=1) if one.sockets * one.threads == one.cpus else one
+            for name, one in nodes.items()
+        }
+    cleared = {
+        name: 0
+        for name, counts, key in (("cpus", cpus, "CPUs"), ("memory_mb", memory, "RealMemory"))
+        if not counts and all(key in one.by_default for one in nodes.values())
+    }
+    return {name: replace(one, **cleared) for name, one in nodes.items()} if cleared else nodes
+
+
 def names_in(text: str, nodes: Mapping[str, Node], sets: Mapping[str, tuple[str, ...]]) -> list[str]:
     """Return the nodes that ``Nodes=`` means: names, node sets, ``ALL``; each once.
 
     Raises InputError for a name that no NodeName or NodeSet line has.
     """
     found: dict[str, None] = {}
-    for part in split(text):
-        if part.upper() == "ALL":
-            found.update(dict.fromkeys(nodes))
-        elif part in sets:
-            found.update(dict.fromkeys(sets[part]))
-        else:
-            found.update(dict.fromkeys(expand(part)))
+    for part in split(",".join(text.split())):  # blanks separate names, too
+        for name in [part] if part in sets else expand(part):
+            if name.upper() == "ALL":
+                found.update(dict.fromkeys(nodes))
+            else:
+                found.update(dict.fromkeys(sets.get(name, (name,))))
     return list(found)
 
 
@@ -119,15 +140,17 @@ def known_names(records: Iterable[Record]) -> set[str]:
 def _add(nodes: dict[str, Node], record: Record, notes: Notes) -> None:
     """Add the nodes of one line; each name may come once."""
     cpus, sockets, threads = _processors(record, notes)
+    stated = {"CPUs": bool(record.pairs.keys() & {*_PROCESSORS}), "RealMemory": "realmemory" in record.pairs}
     like = Node(
         "",
         cpus=cpus,
         sockets=sockets,
         threads=threads,
-        memory_mb=notes.read(record.pairs.get("realmemory"), size_mb, 0),
+        memory_mb=notes.read(record.pairs.get("realmemory"), size_mb, 1),
         gres=notes.read(record.pairs.get("gres"), _gres, ()),
-        features=notes.read(record.pairs.get("features", record.pairs.get("feature")), _features, ()),
+        features=notes.read(record.pairs.get("feature"), _features, ()),
         weight=notes.read(record.pairs.get("weight"), count, 1),
+        by_default=tuple(name for name, said in stated.items() if not said),
     )
     for key, pair in record.pairs.items():
         if key not in _READ:
@@ -163,30 +186,39 @@ def _left_out(record: Record, names: str, why: str, notes: Notes) -> list[str]:
 
 
 def _processors(record: Record, notes: Notes) -> tuple[int, int, int]:
-    """CPUs (0 where nothing is said), sockets, and CPUs of each core.
+    """CPUs, sockets, and CPUs of each core, by the rules of _parse_nodename in read_config.c.
 
-    CPUs are those that are given, else boards x sockets x cores x threads. Where fewer are given than there
-    are threads, each is a core, as in Slurm; where they do not stand in these sockets, they stand in one.
+    SocketsPerBoard beats Sockets; sockets that are not given follow from CPUs. CPUs that are neither
+    sockets nor cores nor threads are replaced by the threads. Where each core, or socket, counts as one CPU,
+    it is a core here.
     """
     given = {
-        key: notes.read(record.pairs[key], lambda text: count(text, 1), 1)
-        for key in _PROCESSORS
-        if key in record.pairs
+        key: max(notes.read(pair, count, 1), 1) for key, pair in record.pairs.items() if key in _PROCESSORS
     }
-    sockets = given.get("sockets", given.get("boards", 1) * given.get("socketsperboard", 1))
-    threads = given.get("threadspercore", 1)
-    every = sockets * given.get("corespersocket", 1) * threads
-    cpus = given.get("cpus", given.get("procs", every if given else 0))
-    if cpus != every:
-        threads = 1
-    return cpus, sockets if cpus > 0 and cpus % sockets == 0 else 1, threads
+    cores, threads = given.get("corespersocket", 1), given.get("threadspercore", 1)
+    cpus = given.get("cpus", given.get("procs", 0))
+    if "socketsperboard" in given:
+        sockets = given.get("boards", 1) * given["socketsperboard"]
+    elif "sockets" in given:
+        sockets = given["sockets"]
+    elif cpus and cpus % (cores * threads) == 0:
+        sockets = cpus // (cores * threads)
+    else:
+        sockets = given.get("boards", 1)
+    every = sockets * cores * threads
+    if cpus not in (sockets, sockets * cores, every):
+        if cpus:
+            pair = record.pairs["cpus" if "cpus" in given else "procs"]
+            notes.ignore(pair, f"neither sockets, cores nor threads: Slurm resets it to {every}")
+        cpus = every
+    return cpus, sockets, threads if cpus == every else 1
 
 
 def _features(text: str) -> tuple[str, ...]:
     features = tuple(part.strip() for part in text.split(",") if part.strip())
     for feature in features:
-        if re.search(r"[\s;|&*()\[\]:]", feature) or len(feature) > 64:
-            raise InputError(f"found {feature[:70]!r}; allowed: keywords without | & * ( ) [ ] : ;")
+        if not is_feature(feature):
+            raise InputError(f"found {feature[:70]!r}; allowed: keywords without | & * ( ) [ ] ;")
     return tuple(dict.fromkeys(features))
 
 
@@ -195,7 +227,7 @@ def _gres(text: str) -> tuple[tuple[str, int], ...]:
     found: dict[str, int] = {}
     for item in re.split(r",(?![^(]*\))", text):
         words = re.sub(r"\(.*?\)", "", item).strip().lower().split(":")
-        counted = len(words) > 1 and re.fullmatch(r"[0-9]{1,9}[kmgtp]?", words[-1])
+        counted = len(words) > 1 and re.fullmatch(r"[0-9]{1,15}[kmgtp]?", words[-1])
         names = [word for word in (words[:-1] if counted else words) if word != NO_CONSUME]
         if names == [""] and not counted:
             continue

@@ -8,9 +8,12 @@ from typing import TypeVar
 
 from scheduler_sim.errors import InputError
 from scheduler_sim.system.slurm_conf.ignored import HARMLESS
-from scheduler_sim.system.slurm_conf.lines import Pair, Record
+from scheduler_sim.system.slurm_conf.lines import HIDDEN, Pair, Record
 
 Value = TypeVar("Value")
+
+SPELT_TWICE = (("feature", "features"),)
+"""Keys with two names."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +53,7 @@ class Notes:
     def ignore(self, pair: Pair, why: str, *, key: str = "", value: str | None = None) -> None:
         """Note what is left out; ``key`` and ``value`` name one of several in the pair's value."""
         shown = pair.value if value is None else value
+        shown = HIDDEN if pair.hidden and shown else shown
         self.ignored.append(Ignored(pair.place, key or pair.key, shown, why))
 
     def read(self, pair: Pair | None, reader: Callable[[str], Value], default: Value) -> Value:
@@ -59,10 +63,16 @@ class Notes:
         try:
             return reader(pair.value)
         except InputError as error:
-            self.wrong(pair.place, pair.key, error)
+            self.wrong(pair.place, pair.key, f"found what is {HIDDEN}" if pair.hidden else error)
             return default
 
 
 def with_defaults(record: Record, defaults: dict[str, Pair]) -> Record:
     """The record with what a line named DEFAULT said before it."""
-    return Record(record.kind, record.name, {**defaults, **record.pairs}, record.place)
+    pairs = {**defaults, **record.pairs}
+    for now, once in SPELT_TWICE:  # Slurm looks for both on the line, then for both in its defaults
+        said = [there[key] for there in (record.pairs, defaults) for key in (now, once) if key in there]
+        pairs.pop(once, None)
+        if said:
+            pairs[now] = said[0]
+    return Record(record.kind, record.name, pairs, record.place)

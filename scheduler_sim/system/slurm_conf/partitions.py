@@ -10,7 +10,7 @@ from typing import Any
 from scheduler_sim.errors import InputError
 from scheduler_sim.system.keys import PREEMPT_MODES, STATES
 from scheduler_sim.system.over_subscribe import ALLOWED, OverSubscribe
-from scheduler_sim.system.slurm_conf.ignored import PREEMPTION, SAME_NODES, TOO_FEW, UNSTATED, why_ignored
+from scheduler_sim.system.slurm_conf.ignored import PREEMPTION, SAME_NODES, TOO_FEW, why_ignored
 from scheduler_sim.system.slurm_conf.lines import Pair, Record
 from scheduler_sim.system.slurm_conf.nodes import Node, names_in
 from scheduler_sim.system.slurm_conf.notes import Notes, with_defaults
@@ -44,6 +44,10 @@ _OF_SLURM: dict[str, Callable[[str], Any]] = {
 }
 """Keys that policy slurm heeds."""
 
+BEATEN = {"DefMemPerCPU": "DefMemPerNode", "MaxMemPerCPU": "MaxMemPerNode"}
+"""Keys that Slurm ignores beside others (read_config.c)."""
+
+SHUT = "no job may start in this partition, as with State=DOWN"
 SUSPEND = "SUSPEND"
 _OTHER_MODES = (SUSPEND, "GANG")
 
@@ -65,13 +69,11 @@ def read_partitions(
     known: set[str],
     notes: Notes,
     *,
-    select_stated: bool,
     shares: bool,
     suspends: bool,
 ) -> list[Covered]:
     """Return the partitions that have nodes, in the order of the file.
 
-    ``select_stated``: the site says how nodes are given out; where it does not they are whole here.
     ``shares``: jobs share nodes, so that they may share cores as well. ``suspends``: they are suspended
     for others.
     """
@@ -86,7 +88,7 @@ def read_partitions(
         whole = with_defaults(record, defaults)
         partition = _partition(whole, notes, shares=shares, suspends=suspends)
         covered = Covered(partition, _nodes(whole, nodes, sets, known, notes))
-        _note_ignored(whole, notes, select_stated=select_stated, shares=shares, suspends=suspends)
+        _note_ignored(whole, notes, shares=shares, suspends=suspends)
         if record.name.lower() in found:
             notes.wrong(
                 record.place, "PartitionName", f"found {record.name!r} again; allowed: each name once"
@@ -129,7 +131,13 @@ def _nodes(
 def _partition(record: Record, notes: Notes, *, shares: bool, suspends: bool) -> Partition:
     pairs = record.pairs
     name = notes.read(Pair("PartitionName", record.name, record.place), _name, "unnamed")
-    both = notes.read(pairs.get("priority"), count, 1)
+    both = "priority" if "priority" in pairs else None  # it beats the others, wherever they stand
+    shut = [
+        pair for key in ("maxnodes", "maxtime") if (pair := pairs.get(key)) and pair.value.strip("0") == ""
+    ]
+    for pair in shut:  # Slurm takes it, and no job starts
+        notes.ignore(pair, SHUT)
+        pairs = {key: value for key, value in pairs.items() if value is not pair}
     max_time = notes.read(pairs.get("maxtime"), whole_minutes, None)
     min_nodes = notes.read(pairs.get("minnodes"), count, 1)
     return Partition(
@@ -137,13 +145,13 @@ def _partition(record: Record, notes: Notes, *, shares: bool, suspends: bool) ->
         name,
         max_time,
         notes.read(pairs.get("maxnodes"), limit, None),
-        notes.read(pairs.get("prioritytier"), count, both),
+        notes.read(pairs.get(both or "prioritytier"), count, 1),
         notes.read(pairs.get("default"), flag, default=False),
         (),
         _default_time(pairs.get("defaulttime"), max_time, notes),
         max(min_nodes, 1),
-        notes.read(pairs.get("state"), _state, "UP"),
-        notes.read(pairs.get("priorityjobfactor"), count, both),
+        "DOWN" if shut else notes.read(pairs.get("state"), _state, "UP"),
+        notes.read(pairs.get(both or "priorityjobfactor"), count, 1),
         _is_exclusive(record),
         _of_slurm(record, notes, shares=shares, suspends=suspends),
     )
@@ -156,6 +164,10 @@ def _of_slurm(record: Record, notes: Notes, *, shares: bool, suspends: bool) -> 
     said: dict[str, Any] = {
         name: notes.read(record.pairs.get(name.lower()), read, 0) for name, read in of_slurm.items()
     } | notes.read(record.pairs.get("jobdefaults"), job_defaults, dict[str, int]())
+    for beaten, by in BEATEN.items():
+        if by.lower() in record.pairs and beaten.lower() in record.pairs:
+            notes.ignore(record.pairs[beaten.lower()], f"beside {by}, which counts, as in Slurm")
+            said.pop(beaten)
     said["OverSubscribe"] = str(sharing) if shares and sharing != OverSubscribe() else ""
     return {name: value for name, value in said.items() if value}
 
@@ -193,8 +205,8 @@ def _default_time(pair: Pair | None, max_time: int | None, notes: Notes) -> int 
     return default
 
 
-def _note_ignored(record: Record, notes: Notes, *, select_stated: bool, shares: bool, suspends: bool) -> None:
-    """Keys that are not read; a partition whose jobs share whole nodes, or by default nodes: not so here."""
+def _note_ignored(record: Record, notes: Notes, *, shares: bool, suspends: bool) -> None:
+    """Keys that are not read; a partition whose jobs share whole nodes: not so here."""
     sharing = _sharing(record)
     read = _READ | _READ_OF_SLURM
     for key, pair in record.pairs.items():
@@ -202,13 +214,15 @@ def _note_ignored(record: Record, notes: Notes, *, select_stated: bool, shares: 
             notes.ignore(pair, why_ignored("partition", key))
         elif key == "preemptmode" and _is_other_mode(pair.value) and not suspends:
             notes.ignore(pair, PREEMPTION)
-    said = sharing or Pair("OverSubscribe", "NO", record.place)
-    if _is_too_few(said.value):
-        notes.ignore(said, TOO_FEW)
-    elif said.value.upper() not in ("EXCLUSIVE", "NO") and not shares and not suspends:
-        notes.ignore(said, SAME_NODES)
-    elif said.value.upper() == "NO" and not select_stated:
-        notes.ignore(said, UNSTATED)
+    if sharing is not None and _is_too_few(sharing.value):
+        notes.ignore(sharing, TOO_FEW)
+    elif (
+        sharing is not None
+        and sharing.value.upper() not in ("EXCLUSIVE", "NO")
+        and not shares
+        and not suspends
+    ):
+        notes.ignore(sharing, SAME_NODES)
 
 
 def _name(text: str) -> str:

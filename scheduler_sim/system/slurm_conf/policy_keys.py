@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from scheduler_sim.errors import InputError
 from scheduler_sim.system.slurm_conf.ignored import (
     ALSO_CORES,
     IN_TURN,
@@ -25,6 +24,7 @@ from scheduler_sim.system.slurm_conf.notes import Notes
 from scheduler_sim.system.slurm_conf.values import (
     count,
     flag,
+    idle_seconds,
     job_defaults,
     parameters,
     seconds,
@@ -47,6 +47,8 @@ OF_POWER_SAVING = (
 """Keys that count where idle nodes are powered down."""
 _LIMITING = ("limits", "2", "safe", "qos", "all")
 _FLAGS_WITHOUT_EFFECT = {"CALCULATE_RUNNING": RUNNING}
+_FLAGS_OF_LATER = {"MAX_TRES_GRES": "MAX_TRES"}
+"""Flags of later versions, and what Slurm 22.05 reads in them."""
 _TOPOLOGY_WITHOUT_EFFECT = {
     **dict.fromkeys(("ROUTEPART", "ROUTETREE", "SWITCHASNODERANK", "TOPOMAXSIZEUNROLL"), ROUTES),
     **dict.fromkeys(("NOCTLDINADDRANY", "NOINADDRANY"), ROUTES),
@@ -63,6 +65,11 @@ _SELECTED_WITHOUT_EFFECT = {
 
 def _time(text: str) -> int | str:
     found = seconds(text)
+    return "UNLIMITED" if found is None else found
+
+
+def _idle(text: str) -> int | str:
+    found = idle_seconds(text)
     return "UNLIMITED" if found is None else found
 
 
@@ -104,7 +111,7 @@ READERS: dict[str, Callable[[str], Any]] = {
     "PriorityWeightPartition": count,
     "PriorityWeightQOS": count,
     "FairShareDampeningFactor": count,
-    "SuspendTime": _time,
+    "SuspendTime": _idle,
     "SuspendTimeout": count,
     "ResumeTimeout": count,
     "SuspendRate": count,
@@ -140,7 +147,7 @@ def read_policy_key(pair: Pair, notes: Notes) -> dict[str, Any]:
     if name == "AccountingStorageEnforce":
         return {name: _enforced(pair, notes)}
     if name == "PriorityFlags":
-        return {name: _with_effect(pair, _FLAGS_WITHOUT_EFFECT, notes)}
+        return {name: _flags(_with_effect(pair, _FLAGS_WITHOUT_EFFECT, notes), pair, notes)}
     if name == "SelectTypeParameters":
         return {name: _selected(pair, notes)}
     if name == "TopologyPlugin":
@@ -151,11 +158,8 @@ def read_policy_key(pair: Pair, notes: Notes) -> dict[str, Any]:
         return _weighed(pair, name, notes)
     if name == "JobDefaults":
         return notes.read(pair, job_defaults, dict[str, Any]())
-    try:
-        return {name: READERS[name](pair.value)}
-    except InputError as error:
-        notes.wrong(pair.place, pair.key, error)
-        return {}
+    found = notes.read(pair, READERS[name], None)
+    return {} if found is None else {name: found}
 
 
 def _listed(pair: Pair, name: str, notes: Notes) -> dict[str, Any]:
@@ -195,6 +199,14 @@ def _selected(pair: Pair, notes: Notes) -> str:
     words = _with_effect(pair, _SELECTED_WITHOUT_EFFECT, notes)
     memory_alone = "CR_MEMORY" in pair.value.upper().replace(" ", "").split(",")
     return ",".join(filter(None, (words, "CR_CORE_MEMORY" if memory_alone else "")))
+
+
+def _flags(kept: str, pair: Pair, notes: Notes) -> str:
+    for later, read in _FLAGS_OF_LATER.items():
+        if later in kept.split(","):
+            notes.ignore(pair, f"Slurm 22.05 reads {read} in it", value=later)
+            kept = kept.replace(later, read)
+    return kept
 
 
 def _with_effect(pair: Pair, without: Mapping[str, str], notes: Notes) -> str:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +24,13 @@ from scheduler_sim.system.slurm_conf.ignored import (
 )
 from scheduler_sim.system.slurm_conf.lines import Pair, Record, read_lines
 from scheduler_sim.system.slurm_conf.modules import build_modules
-from scheduler_sim.system.slurm_conf.nodes import known_names, read_nodes, read_sets
+from scheduler_sim.system.slurm_conf.nodes import (
+    Node,
+    as_given_out,
+    known_names,
+    read_nodes,
+    read_sets,
+)
 from scheduler_sim.system.slurm_conf.notes import Ignored, Notes
 from scheduler_sim.system.slurm_conf.partitions import can_suspend, read_partitions
 from scheduler_sim.system.slurm_conf.policy_keys import (
@@ -47,8 +53,16 @@ SUSPEND, GANG = "SUSPEND,GANG", "GANG"
 SLICE, SHORTEST_SLICE_S = "SchedulerTimeSlice", 5
 """How long a turn lasts, and what Slurm does not take."""
 
-SLURMS_OWN = {"AccountingStorageType": "accounting_storage/none", "AccountingStorageEnforce": "none"}
-"""Defaults of Slurm's that policy.slurm does not have: a database, and limits that are enforced."""
+SLURMS_OWN = {
+    "SelectType": "select/linear",
+    "SelectTypeParameters": "CR_CORE_MEMORY",
+    "AccountingStorageType": "accounting_storage/none",
+    "AccountingStorageEnforce": "none",
+}
+"""Defaults of Slurm 22.05 that policy.slurm does not have; the second where jobs share nodes."""
+
+BY_DEFAULT = "default"
+"""In place of a line, where none says it."""
 
 
 @dataclass(frozen=True)
@@ -59,11 +73,12 @@ class Site:
     ----------
     system : its nodes and partitions, licences as shared resources.
     policy : keys of ``policy.slurm`` that it sets, by Slurm's own names, times in seconds.
-    places : ``file:line`` of each of these keys.
+    places : ``file:line`` of each of these keys, BY_DEFAULT of what is left to Slurm's default.
     ignored : what the simulation does without, in the order of the file, with the reason.
     cluster : its ClusterName, "" without.
     node_names : of all nodes that it names, also of those that are left out.
     numbers : of those that are there, the module and the number in it.
+    node_defaults : the nodes whose CPUs or RealMemory are left to Slurm's default, by key.
     """
 
     system: System
@@ -73,6 +88,15 @@ class Site:
     cluster: str
     node_names: frozenset[str]
     numbers: Mapping[str, tuple[str, int]]
+    node_defaults: Mapping[str, NodeDefault] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class NodeDefault:
+    """A key of nodes that some of them leave to Slurm's default: whose, and whether that counts here."""
+
+    names: tuple[str, ...]
+    counts: bool
 
 
 def found_as(path: Path) -> Path | None:
@@ -101,9 +125,12 @@ def read_slurm_conf(path: str | Path, modelled: Collection[str] | None = None) -
     for pair in said:
         if isinstance(pair, Pair):
             settings.take(pair)
-    settings.complete(can_suspend=can_suspend(records, shares=settings.shares))
+    settings.complete(records)
     known = known_names(records)
     nodes = read_nodes(records, notes)
+    nodes = as_given_out(
+        nodes, cpus=settings.shares, memory=settings.shares_memory, sockets=settings.shares_sockets
+    )
     sets = read_sets(records, nodes, known, notes)
     if (devices := found_as(Path(path).parent / FILE)) is not None:
         said += read_gres_conf(devices, nodes, known, notes)
@@ -113,7 +140,6 @@ def read_slurm_conf(path: str | Path, modelled: Collection[str] | None = None) -
         sets,
         known,
         notes,
-        select_stated=settings.select_stated,
         shares=settings.shares,
         suspends=settings.suspends,
     )
@@ -139,7 +165,25 @@ def read_slurm_conf(path: str | Path, modelled: Collection[str] | None = None) -
     place = {one.place: i for i, one in reversed(list(enumerate(said)))}
     ignored = sorted(dict.fromkeys(notes.ignored), key=lambda one: place.get(one.place, len(said)))
     named = frozenset(known)
-    return Site(system, settings.policy, settings.places, tuple(ignored), settings.cluster, named, numbers)
+    return Site(
+        system,
+        settings.policy,
+        settings.places,
+        tuple(ignored),
+        settings.cluster,
+        named,
+        numbers,
+        _node_defaults([nodes[name] for name in numbers]),
+    )
+
+
+def _node_defaults(nodes: list[Node]) -> dict[str, NodeDefault]:
+    found = {}
+    for key, amount in (("CPUs", "cpus"), ("RealMemory", "memory_mb")):
+        if those := [one for one in nodes if key in one.by_default]:
+            counts = getattr(those[0], amount) > 0
+            found[key] = NodeDefault(tuple(one.name for one in those), counts)
+    return found
 
 
 def _topology(
@@ -169,14 +213,15 @@ class _Settings:
         self.policy: dict[str, Any] = {}
         self.places: dict[str, str] = {}
         self.licences: dict[str, int] = {}
-        self.cluster, self.select_stated = "", False
-        self.shares, self.shares_memory = False, False
+        self.cluster = ""
+        self._select, self._max_mem_per_node = "select/linear", False
         self._notes, self._modelled = notes, modelled
         self._pairs: dict[str, Pair] = {}
         self._programs: set[str] = set()
 
     def take(self, pair: Pair) -> None:
         """Take one key in, or note why not."""
+        self._max_mem_per_node |= pair.key.lower() == "maxmempernode"
         if pair.key.lower() == "clustername":
             self.cluster = pair.value
         elif pair.key.lower() == "licenses":
@@ -188,13 +233,27 @@ class _Settings:
             self._take_interval(pair)
         elif is_policy_key(pair):
             if pair.key.lower() == "selecttype":
-                self.select_stated = True
-                self.shares = pair.value.lower().startswith("select/cons_")
-            elif pair.key.lower() == "selecttypeparameters":
-                self.shares_memory = "MEMORY" in pair.value.upper()
+                self._select = pair.value.lower()
             self._take_policy(pair)
         else:
             self._notes.ignore(pair, why_ignored("top", pair.key))
+
+    @property
+    def shares(self) -> bool:
+        """Whether jobs share nodes."""
+        return self._select.startswith("select/cons_")
+
+    def _settle_cray(self) -> None:
+        """The plugin for Cray lies upon another one, which chooses the nodes (select_cray_aries.c)."""
+        if self._select != "select/cray_aries":
+            return
+        pair = self._pairs.get("SelectTypeParameters")
+        words = "" if pair is None else pair.value.upper()
+        upon = {"OTHER_CONS_TRES": "select/cons_tres", "OTHER_CONS_RES": "select/cons_res"}
+        self._select = next((name for word, name in upon.items() if word in words), "select/linear")
+        if "SelectType" in self.policy:
+            self._notes.ignore(self._pairs["SelectType"], f"{self._select} below it chooses the nodes")
+            self.policy["SelectType"] = self._select
 
     @property
     def suspends(self) -> bool:
@@ -211,19 +270,28 @@ class _Settings:
         """Where it says so."""
         return self._pairs["TopologyPlugin"]
 
-    def complete(self, *, can_suspend: bool) -> None:
-        """Say what Slurm takes for granted, where priorities depend on it.
+    def complete(self, records: Iterable[Record]) -> None:
+        """Say what Slurm takes for granted.
 
         Without a database it ignores the weights of age and fair share; without limits that are enforced
-        it charges nothing when a job ends.
+        no limit binds, and it charges nothing when a job ends.
         """
-        by_factors = self.policy.get("PriorityType") == "priority/multifactor"
-        for name, value in SLURMS_OWN.items():
-            if by_factors and name not in self.policy and self._is_modelled(name):
-                self.policy[name], self.places[name] = value, self.places["PriorityType"]
+        self._settle_cray()
+        left = {**SLURMS_OWN}
+        if not self.shares:
+            del left["SelectTypeParameters"]
+        if self.policy.get("PriorityType") != "priority/multifactor":
+            del left["AccountingStorageType"]
+        for name, value in left.items():
+            if name not in self.policy and self._is_modelled(name):
+                self.policy[name], self.places[name] = value, BY_DEFAULT
+        self._one_of("DefMemPerNode", "DefMemPerCPU")
+        if self._max_mem_per_node and "MaxMemPerCPU" in self.policy:
+            self._leave_out(("MaxMemPerCPU",), "beside MaxMemPerNode, which counts, as in Slurm")
         gang = self._set_gang()
         kind, mode = self.policy.get("PreemptType", "preempt/none"), self.policy.get("PreemptMode")
-        by_tier = mode == SUSPEND and kind == "preempt/partition_prio" and can_suspend
+        by_tier = mode == SUSPEND and kind == "preempt/partition_prio"
+        by_tier = by_tier and can_suspend(records, shares=self.shares)
         kept = by_tier or (mode == GANG and kind == "preempt/none" and self.shares)
         if mode in (SUSPEND, GANG) and not kept:
             self._leave_out()
@@ -232,6 +300,22 @@ class _Settings:
             why = PREEMPTION if gang and not kept else TOO_SHORT if kept and short else NO_TURNS
             if short or not (kept and self.shares):
                 self._leave_out((SLICE,), why)
+
+    @property
+    def shares_memory(self) -> bool:
+        """Whether memory is among what jobs share of nodes."""
+        words = self._pairs["SelectTypeParameters"].value if "SelectTypeParameters" in self._pairs else ""
+        return self.shares and ("MEMORY" in words.upper() or not words)
+
+    @property
+    def shares_sockets(self) -> bool:
+        """Whether jobs have whole sockets."""
+        return "CR_SOCKET" in str(self.policy.get("SelectTypeParameters", "")).upper()
+
+    def _one_of(self, counts: str, other: str) -> None:
+        """Of two keys that exclude each other Slurm takes one (read_config.c)."""
+        if counts in self.policy and other in self.policy:
+            self._leave_out((other,), f"beside {counts}, which counts, as in Slurm")
 
     def _set_gang(self) -> bool:
         """Whether there is gang scheduling; its words in one order."""

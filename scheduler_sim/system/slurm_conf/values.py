@@ -8,8 +8,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from scheduler_sim.config.value import MOST_PIECES, MOST_SECONDS
+from scheduler_sim.config.value import MOST_SECONDS
 from scheduler_sim.errors import InputError
+from scheduler_sim.system.gres import count_of
 
 NO_LIMIT = ("unlimited", "infinite", "-1")
 _YES = {
@@ -44,6 +45,15 @@ def seconds(text: str) -> int | None:
     return found
 
 
+def idle_seconds(text: str) -> int | None:
+    """Read SuspendTime, s; None is never. As Slurm does, what follows the digits is not looked at."""
+    if text.upper() in ("NONE", "INFINITE", "UNLIMITED") or text.startswith("-"):
+        return None
+    if (digits := re.match(r"\s*([0-9]{1,12})", text)) is None:
+        raise InputError(f"found {text[:60]!r}; allowed: seconds, NONE, INFINITE, -1")
+    return int(digits[1])
+
+
 def whole_minutes(text: str) -> int | None:
     """Read a limit, s, rounded up to minutes as Slurm keeps limits; None is without limit.
 
@@ -57,20 +67,18 @@ def whole_minutes(text: str) -> int | None:
 
 def count(text: str, minimum: int = 0) -> int:
     """Read a whole number of at least ``minimum``."""
-    if not re.fullmatch(r"[0-9]{1,12}", text) or int(text) < minimum:
+    match = re.fullmatch(r"([0-9]{1,12})(k?)", text, re.IGNORECASE)
+    if match is None or int(match[1]) < minimum:
         raise InputError(f"found {text[:60]!r}; allowed: an integer >= {minimum}")
-    return int(text)
+    return int(match[1]) * (1024 if match[2] else 1)
 
 
 def with_suffix(text: str) -> int:
     """Read a whole number of at least 0 with one of Slurm's suffixes, which count in 1,024: ``40K``."""
-    match = re.fullmatch(r"([0-9]{1,9})([kmgtp]?)", text.strip(), re.IGNORECASE)
+    match = re.fullmatch(r"([0-9]{1,15})([kmgtp]?)", text.strip(), re.IGNORECASE)
     if match is None:
         raise InputError(f"found {text[:60]!r}; allowed: an integer >= 0, also with K, M, G, T or P")
-    number: int = int(match[1]) * 1024 ** " kmgtp".index(match[2].lower() or " ")
-    if number > MOST_PIECES:
-        raise InputError(f"found {text[:60]!r}; allowed: at most {MOST_PIECES}")
-    return number
+    return int(count_of(match[1], match[2]))
 
 
 def limit(text: str) -> int | None:
@@ -86,11 +94,11 @@ def flag(text: str) -> bool:
 
 
 def size_mb(text: str) -> int:
-    """Read an amount of memory, MB, also with a unit: ``192000``, ``187G``."""
-    match = re.fullmatch(r"([0-9]{1,12})([MGT]?)B?", text, re.IGNORECASE)
+    """Read an amount of memory, MB, also with a unit: ``192000``, ``187G``; as in Slurm K is 1,024 MB."""
+    match = re.fullmatch(r"([0-9]{1,12})([KMGT]?)B?", text, re.IGNORECASE)
     if match is None:
         raise InputError(f"found {text[:60]!r}; allowed: MB, or a number with M, G or T")
-    return int(match[1]) * {"": 1, "M": 1, "G": 1024, "T": 1024**2}[match[2].upper()]
+    return int(match[1]) * {"": 1, "K": 1024, "M": 1, "G": 1024, "T": 1024**2}[match[2].upper()]
 
 
 def licences(text: str) -> dict[str, int]:
@@ -107,7 +115,7 @@ def licences(text: str) -> dict[str, int]:
 def parameters(text: str) -> dict[str, int | str | bool]:
     """Read ``key=value`` and bare keys separated by commas; a bare key is true."""
     found: dict[str, int | str | bool] = {}
-    for item in filter(None, (part.strip() for part in text.split(","))):
+    for item in filter(None, (part.strip() for part in text.lstrip("=").split(","))):
         key, equals, value = (part.strip() for part in item.partition("="))
         if not re.fullmatch(r"[A-Za-z0-9_]+", key) or (equals and not value):
             raise InputError(f"found {item[:60]!r}; allowed: key or key=value, separated by commas")

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from scheduler_sim.config.text_file import read_text
-from scheduler_sim.config.value import MOST_SECONDS
 from scheduler_sim.errors import InputError
 from scheduler_sim.system.slurm_conf.hostlist import expand
 from scheduler_sim.system.slurm_conf.lines import Pair
@@ -18,12 +17,16 @@ from scheduler_sim.system.slurm_dumps.moments import date, moment
 from scheduler_sim.system.slurm_dumps.options import words
 from scheduler_sim.system.slurm_dumps.table import MOST_BYTES, Row, read_table
 
+LATEST = 253_402_300_799  # the last second of the year 9999
 COMMAND = "sacctmgr show reservation -P"
 SCONTROL = "scontrol show res -o"
 OF_CORES = "reservations of some cores of a node are not modelled"
 NOT_MODELLED = "this part of reservations is not modelled"
 USERS_NAMED = "its users are named in another field"
 BY_NUMBER = "sacctmgr gives its users by numbers without names; scontrol prints names"
+
+_PAIRS = re.compile(r"(\w+)=(\S*(?:\s+[^\s=]+(?=\s|$))*)")
+"""Keys and values; a value may have blanks, up to the next key: ``StartTime=2 Mar 07:00``."""
 
 _CHOSEN_BY_DAEMON = ("SPEC_NODES", "ALL_NODES", "PART_NODES")
 _NONE = ("", "(null)", "none", "n/a", "0")
@@ -63,7 +66,7 @@ def _of_row(row: Row, notes: Notes) -> dict[str, Any]:
 
 def _of_line(line: str, place: str, notes: Notes) -> list[dict[str, Any]]:
     """The reservation of a line; none where it is something else, or not whole nodes."""
-    pairs = {key.lower(): Pair(key, value, place) for key, value in re.findall(r"(\w+)=(\S*)", line)}
+    pairs = {key.lower(): Pair(key, value, place) for key, value in _PAIRS.findall(line)}
     if missing := [key for key in ("ReservationName", "StartTime", "EndTime") if key.lower() not in pairs]:
         notes.wrong(place, missing[0], f"found {line.strip()[:60]!r}; allowed: what {SCONTROL} prints")
         return []
@@ -91,8 +94,8 @@ def _of_line(line: str, place: str, notes: Notes) -> list[dict[str, Any]]:
 
 
 def _times(form: dict[str, Any], start: Pair, end: Pair, notes: Notes) -> None:
-    begins, ends = notes.read(start, _moment, 0), notes.read(end, _moment, MOST_SECONDS)
-    if ends < begins:
+    begins, ends = notes.read(start, _moment, 0), notes.read(end, _moment, None)
+    if ends is not None and ends < begins:
         notes.wrong(end.place, end.key, f"found {end.value!r} before {start.value}; allowed: a later date")
     form["start"], form["end"] = date(begins), date(ends)
 
@@ -101,6 +104,8 @@ def _moment(text: str) -> int:
     found = moment(text)
     if found is None:
         raise InputError(f"found {text[:60]!r}; allowed: a date")
+    if found > LATEST:
+        raise InputError(f"found {text[:60]!r}; allowed: a date before the year 10000")
     return found
 
 

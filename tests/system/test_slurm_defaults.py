@@ -1,0 +1,164 @@
+"""What a slurm.conf leaves to Slurm 22.05, and which of two keys counts (read_config.c)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from scheduler_sim.cli.site_page import site_text
+from scheduler_sim.errors import ConfigError
+from scheduler_sim.system.gres import parse_gres
+from scheduler_sim.system.slurm_conf.site import BY_DEFAULT, Site, read_slurm_conf
+
+SHARED = "SelectType=select/cons_tres\n"
+PART = "PartitionName=p Nodes=ALL\n"
+
+
+def site(tmp_path: Path, text: str) -> Site:
+    path = tmp_path / "slurm.conf"
+    path.write_text(text)
+    return read_slurm_conf(path)
+
+
+def nodes_of(found: Site) -> list[tuple[float, int, int, int]]:
+    sets = (one for module in found.system.modules for one in module.sets)
+    return [(one.cores_per_node, one.sockets, one.threads_per_core, one.memory_kb) for one in sets]
+
+
+@pytest.mark.parametrize(
+    ("keys", "cpus", "sockets", "threads"),
+    [
+        ("CPUs=32 CoresPerSocket=8 ThreadsPerCore=2", 32, 2, 2),
+        ("CPUs=64 Sockets=2 CoresPerSocket=12 ThreadsPerCore=2", 48, 2, 2),
+        ("CPUs=24 Sockets=2 CoresPerSocket=12 ThreadsPerCore=2", 24, 2, 1),
+        ("Sockets=4 SocketsPerBoard=2 Boards=1 CoresPerSocket=3", 6, 2, 1),
+        ("Boards=2 CoresPerSocket=3", 6, 2, 1),
+        ("CPUs=0", 1, 1, 1),
+        ("", 1, 1, 1),
+        ("CPUs=16", 16, 1, 1),
+    ],
+)
+def test_processors_of_a_node(tmp_path: Path, keys: str, cpus: int, sockets: int, threads: int) -> None:
+    found = site(tmp_path, f"{SHARED}SelectTypeParameters=CR_Core\nNodeName=n {keys}\n{PART}")
+    assert nodes_of(found) == [(cpus, sockets, threads, 0)]
+
+
+def test_one_node_without_cpus_or_memory_leaves_the_others_shared(tmp_path: Path) -> None:
+    found = site(tmp_path, f"{SHARED}NodeName=login\nNodeName=n CPUs=8 RealMemory=16000\n{PART}")
+    assert found.system.modules[0].shared
+    assert nodes_of(found) == [(1, 1, 1, 1024), (8, 1, 1, 16_000 << 10)]
+    assert {key: left.names for key, left in found.node_defaults.items()} == dict.fromkeys(
+        ("CPUs", "RealMemory"), ("login",)
+    )
+
+
+def test_what_is_left_to_slurm_stands_in_the_table(tmp_path: Path) -> None:
+    found = site(tmp_path, f"{SHARED}NodeName=n[1-2]\n{PART}")
+    assert found.policy["SelectTypeParameters"] == "CR_CORE_MEMORY"
+    lines = [line.split() for line in site_text(found, str(tmp_path / "slurm.conf")).splitlines()]
+    assert ["SelectTypeParameters", "CR_CORE_MEMORY", BY_DEFAULT] in lines
+    assert ["bf_interval", "30", BY_DEFAULT] in lines
+    assert ["RealMemory", "of", "n1", "and", "1", "more", "1", BY_DEFAULT] in lines
+    whole = site(tmp_path, f"NodeName=n[1-2]\n{PART}")
+    assert (whole.policy["SelectType"], whole.places["SelectType"]) == ("select/linear", BY_DEFAULT)
+    assert nodes_of(whole) == [(0, 1, 1, 0)]
+
+
+@pytest.mark.parametrize(
+    ("keys", "kept", "left"),
+    [
+        ("DefMemPerCPU=1000 DefMemPerNode=8000", {"DefMemPerNode": 8000}, ["DefMemPerCPU"]),
+        ("MaxMemPerCPU=1000 MaxMemPerNode=8000", {}, ["MaxMemPerCPU"]),
+    ],
+)
+def test_of_two_keys_about_memory_the_one_of_the_node_counts(
+    tmp_path: Path, keys: str, kept: dict[str, int], left: list[str]
+) -> None:
+    nodes = "NodeName=n CPUs=8 RealMemory=16000\n"
+    of_file = site(tmp_path, SHARED + keys.replace(" ", "\n") + f"\n{nodes}{PART}")
+    of_partition = site(tmp_path, f"{SHARED}{nodes}{PART.strip()} {keys}\n")
+    assert {key: value for key, value in of_file.policy.items() if "Mem" in key} == kept
+    assert of_partition.system.partitions[0].slurm == kept
+    for found in (of_file, of_partition):
+        assert [one.key for one in found.ignored if "which counts" in one.why] == left
+
+
+def test_keys_of_a_line_and_of_its_defaults(tmp_path: Path) -> None:
+    text = (
+        "NodeName=DEFAULT CPUs=8 Features=old\nNodeName=n1 Feature=new\nNodeName=n2 Features=rack:12\n"
+        "NodeName=n3 Weight=1 Weight=7\n"
+        "PartitionName=DEFAULT Priority=5\nPartitionName=p Nodes=ALL PriorityTier=9 MaxNodes=0\n"
+    )
+    (module,) = (found := site(tmp_path, text)).system.modules
+    assert [(one.features, one.weight) for one in module.sets] == [
+        (("new",), 1),
+        (("rack:12",), 1),
+        (("old",), 7),
+    ]
+    assert module.sets[1].features == ("rack:12",)
+    (p,) = found.system.partitions
+    assert (p.priority, p.priority_job_factor, p.state) == (5, 5, "DOWN")
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"), [("600", 600), ("NONE", None), ("infinite", None), ("-1", None)]
+)
+def test_suspend_time_is_in_seconds(tmp_path: Path, text: str, seconds: int | None) -> None:
+    programs = "SuspendProgram=/off\nResumeProgram=/on\n"
+    found = site(tmp_path, f"{programs}SuspendTime={text}\nNodeName=n\n{PART}")
+    assert found.policy.get("SuspendTime") == seconds
+
+
+def test_included_files_are_found_beside_the_file_and_by_the_cluster(tmp_path: Path) -> None:
+    (tmp_path / "nodes.conf").write_text("NodeName=n[1-2] CPUs=4\n")
+    (tmp_path / "acme-parts.conf").write_text(PART)
+    found = site(tmp_path, "ClusterName=Acme\nInclude /etc/not-here/nodes.conf\nInclude %c-parts.conf\n")
+    assert found.system.nodes == 2
+    with pytest.raises(ConfigError) as raised:
+        site(tmp_path, "Include /etc/not-here/a.conf\nInclude b.conf\n")
+    assert len(raised.value.problems) == 2
+    assert "a.conf" in str(raised.value)
+    assert "b.conf" in str(raised.value)
+
+
+def test_files_that_fan_out_end_with_an_error(tmp_path: Path) -> None:
+    for level in range(12):
+        (tmp_path / f"f{level}").write_text(f"Include f{level + 1}\n" * 3)
+    (tmp_path / "f12").write_text("\n")
+    with pytest.raises(ConfigError, match="found over 1,000 files by Include"):
+        site(tmp_path, "Include f0\n")
+
+
+def test_what_other_folders_files_say_is_not_printed(tmp_path: Path) -> None:
+    (tmp_path / "secret").write_text("root:hunter2:19000\nKey=hunter3\nKillWait=hunter4\n")
+    (tmp_path / "site").mkdir()
+    nodes = f"NodeName=n\n{PART}"
+    with pytest.raises(ConfigError) as raised:
+        site(tmp_path / "site", f"Include ../secret\n{nodes}")
+    assert "hunter" not in str(raised.value)
+    assert "KillWait: found what is not shown" in str(raised.value)
+    (tmp_path / "secret").write_text("Key=hunter3\n")
+    text = f"Include ../secret\nAccountingStoragePass=hunter5\n{nodes}"
+    path = tmp_path / "site" / "slurm.conf"
+    assert "hunter" not in site_text(site(tmp_path / "site", text), str(path))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SelectType=select/cray_aries\nSelectTypeParameters=OTHER_CONS_TRES,CR_Core_Memory\n",
+        "SchedulerParameters==bf_max_job_test=50,bf_continue\n",
+        "PriorityFlags=MAX_TRES_GRES\n",
+        "NodeSet=r1 Nodes=n1\nNodeSet=r2 Nodes=n2\nPartitionName=q Nodes=r[1-2]\n",
+        'PartitionName=q Nodes="n1 n2"\n',
+    ],
+)
+def test_what_slurmctld_reads_without_a_word_is_read(tmp_path: Path, text: str) -> None:
+    found = site(tmp_path, f"{text}NodeName=n[1-2] CPUs=4 Gres=tmp:900G\n{PART}")
+    assert found.system.nodes == 2
+    assert found.system.modules[0].shared == ("cray" in text)
+
+
+def test_counts_of_generic_resources_have_suffixes() -> None:
+    assert parse_gres("tmp:20G,bb/datawarp:1610612736000") == {"tmp": 20 << 30, "bb/datawarp": 1500 << 30}
