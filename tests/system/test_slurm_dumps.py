@@ -226,3 +226,23 @@ def test_topologies_of_sites():
             path, "n[001-100],m[001-100],gn[001-002],g[001-008],b[001-024],g[01-08],fat[01-04]"
         )
         assert (len(form["switches"]), notes.problems) == (switches, [])
+
+
+@pytest.mark.parametrize(
+    ("start", "end"),
+    [
+        ("2 Mar 07:00", "3 Mar 08:00"),
+        ("08:30:00", "18:30:00"),
+        ("Tomorr 08:00", "Mon 09:00"),
+        ("2026-03-02T07:00:00", "tomorrow"),
+        ("2026-03-02T07:00:00", "Unknown"),
+        ("2026-03-02T07:00:00", "999999999999"),
+    ],
+)
+def test_times_of_reservations_that_are_no_dates_are_refused(tmp_path, start, end):
+    path = tmp_path / "reservations.txt"
+    path.write_text(f"ReservationName=r StartTime={start} EndTime={end} Nodes=n1 Flags=MAINT Users=root\n")
+    notes = Notes()
+    read_reservations(path, "", notes)
+    assert notes.problems
+    assert all(f"{path}:1: " in one and "allowed: " in one for one in notes.problems)
