@@ -7,11 +7,12 @@ import math
 import numpy as np
 
 from scheduler_sim.arrays import Bools, Ints
+from scheduler_sim.config.value import MOST_COUNTED
 from scheduler_sim.placement.node_demand import ANY_TYPE, SEVERAL_TYPES, Choices, NodeDemands
 from scheduler_sim.placement.parse_once import parse_once
 from scheduler_sim.placement.repeating import as_slice
 from scheduler_sim.system.constraint import parse_constraint
-from scheduler_sim.system.gres import GPU, MOST, gpus_in, is_gpu, parse_gres, types_of_gpus
+from scheduler_sim.system.gres import GPU, gpus_in, is_gpu, parse_gres, types_of_gpus
 from scheduler_sim.system.node_resources import CORES, GPUS, KINDS, MEMORY, THOUSANDTHS
 from scheduler_sim.system.system import System
 from scheduler_sim.workload.parts import stated_cores
@@ -194,5 +195,5 @@ def _checked(text: str) -> str:
 
 def _thousandths(numbers: np.ndarray) -> Ints:
     """int64: whole thousandths of numbers, ``NOT_STATED`` of those below 0."""
-    thousandths = np.rint(np.minimum(np.asarray(numbers, dtype=float), MOST) * THOUSANDTHS)
+    thousandths = np.rint(np.minimum(np.asarray(numbers, dtype=float), MOST_COUNTED) * THOUSANDTHS)
     return np.where(numbers >= 0, thousandths, NOT_STATED).astype(np.int64)

@@ -29,7 +29,7 @@ SUFFIXES = ("", "k", "m", "g", "t", "p")
 
 
 def count_of(number: str, suffix: str) -> float:
-    """Return a count with one of Slurm's suffixes; above ``MOST_COUNTED``, more than any node has, it is cut."""
+    """A count with one of Slurm's suffixes; above ``MOST_COUNTED``, more than a node has, it is cut."""
     return min(float(number) * 1024.0 ** SUFFIXES.index(suffix.lower()), float(MOST_COUNTED))
 
 

@@ -8,13 +8,14 @@ from __future__ import annotations
 import numpy as np
 
 from scheduler_sim.arrays import Bools, Ints
+from scheduler_sim.config.value import MOST_COUNTED
 from scheduler_sim.engine.rules.slurm.cons_tres.state import AMONG_ABLE, AVAILABLE, EVEN, ONE_ROW, RESERVED
 from scheduler_sim.engine.rules.slurm.topology.state import NOWHERE
 from scheduler_sim.placement.parse_once import parse_once
 from scheduler_sim.policy.policy import Policy
 from scheduler_sim.simulation.rules.numbers import Jobs
 from scheduler_sim.simulation.rules.topology_use import chooses_by_topology
-from scheduler_sim.system.gres import MOST, gpus_in, parse_gres
+from scheduler_sim.system.gres import gpus_in, parse_gres
 from scheduler_sim.system.node_resources import GPUS, KINDS
 from scheduler_sim.system.shared_cores import shares_cores
 from scheduler_sim.system.system import System
@@ -108,7 +109,8 @@ class Needs:
         for other in (least * of_node, by_gpus, one_each):
             tasks = np.where(tasks > 0, tasks, other)
         self._refuse_uncounted(tasks)
-        of_tasks = np.minimum(tasks[:, np.newaxis] * self.per_task.astype(float), MOST).astype(np.int64)
+        of_tasks = tasks[:, np.newaxis] * self.per_task.astype(float)
+        of_tasks = np.minimum(of_tasks, MOST_COUNTED).astype(np.int64)
         self.total = np.where(self.per_task > 0, of_tasks, self.total)
         named = most != UNSET
         fewer = np.where(self.total > 0, self.total, UNSET).min(axis=1)
