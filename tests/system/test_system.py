@@ -183,7 +183,7 @@ MISTAKES = [
     ("{CM, memory_gb: -1}", "1: modules[0].memory_gb: found -1; allowed: a number >= 0"),
     ("{CM, cost_per_node: .nan}", "1: modules[0].cost_per_node: found nan; allowed: a number >= 0"),
     ("{CM, features: gpu}", "1: modules[0].features: found 'gpu'; allowed: a list"),
-    ("{CM, features: ['a&b']}", "1: modules[0].features[0]: found 'a&b'; allowed: a name"),
+    ("{CM, features: ['a&b']}", "1: modules[0].features[0]: found 'a&b'; allowed: a feature"),
     (
         "modules:\n  - {name: CM, nodes: 1}\n  - {name: cm, nodes: 1}",
         "3: modules[1].name: found 'cm' again; allowed: names that differ in more than case",
