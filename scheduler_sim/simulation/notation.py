@@ -262,7 +262,7 @@ class Reader:
 
 
 def _small(key: Any) -> Any:
-    """Return a key of a mapping or a set; one that consists of others, over and over, takes for ever to hash."""
+    """Return a key of a mapping or a set; one of parts of parts of the same takes for ever to hash."""
     parts = [key]
     for _ in range(SMALL):
         if not parts:

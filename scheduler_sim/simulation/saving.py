@@ -34,7 +34,7 @@ FORMAT = "scheduler-sim simulation 1"
 BLOCK_BYTES = 1 << 20
 SMALL_BYTES = 1 << 26
 MOST_UNPACKED, MOST_ROOM = 1000, 64
-"""How many times its own size a file may unpack to, and ask for as room; where that is less, what is small."""
+"""How many times its own size a file may unpack to, and ask for as room; what is small it may always."""
 
 MADE = (1980, 1, 1, 0, 0, 0)
 """When all that stands in a file was made: the same is always the same bytes."""

@@ -133,7 +133,10 @@ def make_standing(system: System, create: Callable[[ReservationKeys], object]) -
             try:
                 create(one)
             except InputError as error:
-                raise ConfigError(f"system.reservations[{i}]: {one.name}: {error}") from None
+                raise ConfigError(
+                    f"system.reservations[{i}]: {one.name}: {error}; allowed: other nodes or times, or flags"
+                    " that permit it (MAINT beside others, IGNORE_JOBS beside jobs)"
+                ) from None
 
 
 def times_asked(keys: ReservationKeys, now: int, second: Callable[[int | str], int]) -> Times:

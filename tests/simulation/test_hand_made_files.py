@@ -1,4 +1,4 @@
-"""Files of simulations that were made by hand: what would take for ever, or all memory, is refused at once."""
+"""Files of simulations made by hand: what would take for ever, or all memory, is refused at once."""
 
 from __future__ import annotations
 

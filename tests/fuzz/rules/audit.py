@@ -104,12 +104,11 @@ def nodes_have_room(of: Tables) -> None:
             if any(p.start < one.end and one.start < p.end and p.start < p.end for p in others):
                 raise FoundError("node used twice", f"{what}: beside {one.row['component_id']}")
         if module.get("shared"):
-            shares = [(p, p.row["cores"] / p.row["nodes"]) for p in pieces if not p.row["exclusive"]]
-            most = max(
-                [module["cores_per_node"], *(s.get("cores_per_node", 0) for s in module.get("node_sets", []))]
-            )
-            if "node_shares" not in of.components.columns:
-                require_at_most("cores of a node", what, [(p.start, p.end, c) for p, c in shares], most)
+            even = [p for p in pieces if not (p.row["exclusive"] or p.row.get("node_shares"))]
+            uses = [(p.start, p.end, p.row["cores"] / p.row["nodes"]) for p in even]
+            sets = module.get("node_sets", [])
+            most = max([module["cores_per_node"], *(one.get("cores_per_node", 0) for one in sets)])
+            require_at_most("cores of a node", what, uses, most)
 
 
 def parts_have_room(of: Tables) -> None:
