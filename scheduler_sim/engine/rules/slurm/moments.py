@@ -10,6 +10,7 @@ from scheduler_sim.engine.rules.slurm.limit_questions import (
     computations_change_limits,
     usage_may_lift_limits,
 )
+from scheduler_sim.engine.rules.slurm.reasons import any_reason_is_new
 from scheduler_sim.engine.rules.slurm.state import SlurmCore
 
 MS = 1000
@@ -19,7 +20,7 @@ MS = 1000
 def next_moment(core: SlurmCore) -> int:
     """When a pass may next change something."""
     now, slurm = core.clock.now, core.slurm
-    settled = slurm.memory.valid == INF and _both_have_seen_all(core)
+    settled = _plan_stands_for_good(core) and _both_have_seen_all(core)
     over = not more_comes(core) and (settled or not any_is_listed(core))
     if over and not usage_may_lift_limits(core) and not waits_for_time(core):
         return INF  # priorities may change for ever, but nothing else
@@ -47,6 +48,14 @@ def next_moment(core: SlurmCore) -> int:
 def waits_for_time(core: SlurmCore) -> bool:
     """Whether a job may start though no job is to end or come: it waits for that time, or for nodes."""
     return False
+
+
+@part
+def _plan_stands_for_good(core: SlurmCore) -> bool:
+    """Whether another backfill pass would come out as the last one, or nothing brings one."""
+    if core.slurm.memory.valid == INF:
+        return True
+    return not (core.slurm.rules.calc_period or any_reason_is_new(core)) and next_backfill(core) == INF
 
 
 @part

@@ -110,6 +110,15 @@ def _is_new(core: SlurmCore, row: int) -> bool:
 
 
 @part
+def any_reason_is_new(core: SlurmCore) -> bool:
+    """Whether the next pass is a change because of what it notes."""
+    for i in range(core.slurm.memory.unnoted):
+        if _is_new(core, core.slurm.unnoted[i]):
+            return True
+    return False
+
+
+@part
 def _look_again(core: SlurmCore, row: int) -> None:
     """What keeps it from being eligible, if anything does."""
     job = core.slurm.job[row]
