@@ -243,7 +243,7 @@ def test_unknown_ids():
     result = behind_a_shadow()
     with pytest.raises(InputError, match="no component 7 in this result; the nearest ids are 1, 2, 3 and 4"):
         explain(result, 7)
-    with pytest.raises(InputError, match="'x' is not a number, nor 30_1.*; ids run from 1 to 4"):
+    with pytest.raises(InputError, match=r"'x' is not a number, nor 30_1.*; ids run from 1 to 4"):
         explain(result, "x")
     result.components["modular_job_id"] = [70, 70, 80, 90]
     with pytest.raises(InputError, match="70 is a job, not a component; its components are 1 and 2"):
