@@ -13,14 +13,14 @@ from functools import partial
 from scheduler_sim import Policy, Simulation, System, Workload
 from tests.conftest import ROOT
 from tests.slurm_oracle.agreement_preemption import preempted_table
-from tests.slurm_oracle.cases import Case, Fate, Simulated, case_names, load_case, load_simulated
+from tests.slurm_oracle.cases import Case, Fate, Run, Simulated, case_names, load_case, load_simulated
 from tests.slurm_oracle.engine import play_engine
-from tests.slurm_oracle.figures import Difference, between_runs, meets, nearest, start_gaps
+from tests.slurm_oracle.figures import Difference, between_runs, compare, meets, start_gaps
 from tests.slurm_oracle.figures import mean_waits as waits_of
 from tests.slurm_oracle.own_recordings import turns_table
 from tests.slurm_oracle.own_rules import rules_table
 from tests.slurm_oracle.own_topologies import lie_table
-from tests.slurm_oracle.reserved import DELAYS_S
+from tests.slurm_oracle.phases import PHASES, UNFITTED, Phase
 from tests.slurm_oracle.second_set import CLAIMED, RESERVING
 from tests.slurm_oracle.shared_engine import play_shared_engine
 from tests.slurm_oracle.shared_nodes import SharedCase, load_shared, shared_names
@@ -32,7 +32,6 @@ SIMULATED = (
 )
 WITHOUT_MAIN = ("d22full", "scenario_het_delay1000")
 """Recordings in which that simulator's main scheduler started nothing."""
-ORDERS = ("main", "backfill")
 CYCLE_S = 31  # of the simulator's backfill scheduler
 _MARKS = re.compile(r"(<!-- (\w+): rendered .*? -->\n).*?(<!-- end -->)", re.DOTALL)
 
@@ -63,8 +62,9 @@ def second_names() -> list[str]:
 
 def recorded_table(names: Sequence[str]) -> str:
     head = "| case | jobs | looks first | end states | pairs in the same order, % | median | p90 | worst"
+    head += " | nothing fitted: order, % | median | p90"
     lines = [f"{head} | Slurm against itself: order, % | median | p90 | worst | meets |"]
-    lines.append(f"|---|--:|---|---|--:|--:|--:|--:|{'--:|' * 4}---|")
+    lines.append(f"|---|--:|---|---|{'--:|' * 11}---|")
     return "\n".join(lines + [recorded_row(case_named(name)) for name in names])
 
 
@@ -74,26 +74,32 @@ def case_named(name: str) -> Case:
 
 
 def recorded_row(case: Case) -> str:
-    """The nearest of all runs and orders, beside the distance of two recordings of the same workload."""
-    play = play_shared_engine if isinstance(case, SharedCase) else play_engine
-    if case.name in DELAYS_S:
-        play = partial(play, batch_sched_delay=DELAYS_S[case.name])
-    found = {first: nearest(case, partial(play, looks_first=first)) for first in ORDERS}
-    best = min(ORDERS, key=lambda first: _distance(case, found[first][1]))
-    run, nearest_one = found[best]
+    """The nearest of all runs and phases, with no phase fitted, and two recordings of the same workload."""
+    tried = [(run, phase, _played(case, run, phase)) for phase in PHASES for run in case.runs]
+    run, phase, nearest_one = min(tried, key=lambda one: _distance(case, one[2]))
     noise = between_runs(case)
     apart = _figures(noise) if noise else [""] * 4
-    both = _distance(case, found["main"][1]) == _distance(case, found["backfill"][1])
     cells = [
         f"`{run.name}`",
         str(nearest_one.jobs),
-        "either" if both else best,
+        str(phase),
         "the same" if nearest_one.states_equal else "**differ**",
         *_figures(nearest_one),
+        *unfitted([_figures(found) for _, phase, found in tried if phase == UNFITTED]),
         *apart,
         "yes" if meets(case, nearest_one) else "**no**",
     ]
     return f"| {' | '.join(cells)} |"
+
+
+def _played(case: Case, run: Run, phase: Phase) -> Difference:
+    play = play_shared_engine if isinstance(case, SharedCase) else play_engine
+    return compare({fate[0]: fate for fate in play(case, run, **phase.keys(case))}, run, case.sure)
+
+
+def unfitted(rows: Sequence[Sequence[str]]) -> list[str]:
+    """The means of order, median and p90 over recordings."""
+    return [f"{sum(map(float, column)) / len(rows):.1f}" for column in list(zip(*rows, strict=True))[:3]]
 
 
 def _distance(case: Case, found: Difference) -> tuple[bool, float, float]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from statistics import median
+from statistics import mean, median
 
 from tests.slurm_oracle.cases import Case, Fate, Run, load_case
 from tests.slurm_oracle.figures import count_inversions, quantile
+from tests.slurm_oracle.phases import PHASES, UNFITTED
 from tests.slurm_oracle.preempting import (
-    PHASES,
     Outcome,
     engine_outcome,
     is_met,
@@ -19,51 +19,43 @@ from tests.slurm_oracle.second_set import PREEMPTING
 
 HEAD = (
     "| case | jobs | looks first | end states | pairs in the same order, % | median | p90 | worst | preempted"
+    " | nothing fitted: order, % | median | p90"
     " | Slurm against itself: order, % | median | p90 | worst | preempted | meets |"
 )
 
 
 def preempted_table() -> str:
-    lines = [HEAD, f"|---|--:|---|---|{'--:|' * 10}---|"]
+    lines = [HEAD, f"|---|--:|---|---|{'--:|' * 13}---|"]
     return "\n".join(lines + [preempted_row(name) for name in PREEMPTING])
 
 
 def preempted_row(name: str) -> str:
     """The recording, and the phase of the daemon's threads, that the engine comes nearest to."""
     case = load_case(name)
-    met, _, _, run, first = min(
-        (_distance(case, run, looks_first, start) for run in case.runs for looks_first, start in PHASES),
-        key=lambda found: found[:3],
+    played = {(run.name, phase): engine_outcome(case, run, phase) for run in case.runs for phase in PHASES}
+    run, phase = min(
+        ((run, phase) for phase in PHASES for run in case.runs),
+        key=lambda one: _distance(case, played[one[0].name, one[1]], recorded_outcome(one[0])),
     )
-    ours, theirs = _played(case, run, *first), recorded_outcome(run)
+    ours, theirs = played[run.name, phase], recorded_outcome(run)
+    fixed = [_figures(played[run.name, UNFITTED], recorded_outcome(run))[:3] for run in case.runs]
     one, other = (recorded_outcome(recording) for recording in case.runs)
     cells = [
         f"`{run.name}`",
         str(len(theirs.states)),
-        f"{_named(first[0])}, daemon at {first[1]}",
+        str(phase),
         "the same" if same_states(case, ours) else "**differ**",
         *_figures(ours, theirs),
+        *(f"{mean(map(float, column)):.1f}" for column in zip(*fixed, strict=True)),
         *_figures(one, other),
-        "**no**" if met else "yes",
+        "yes" if is_met(case, ours, theirs) else "**no**",
     ]
     return f"| {' | '.join(cells)} |"
 
 
-def _distance(
-    case: Case, run: Run, looks_first: bool, start: int
-) -> tuple[bool, float, float, Run, tuple[bool, int]]:
-    ours, theirs = _played(case, run, looks_first, start), recorded_outcome(run)
+def _distance(case: Case, ours: Outcome, theirs: Outcome) -> tuple[bool, float, float]:
     gaps = last_gaps(ours, theirs)
-    apart = median(gaps) + quantile(gaps, 0.9)
-    return not is_met(case, ours, theirs), apart, max(gaps), run, (looks_first, start)
-
-
-def _played(case: Case, run: Run, looks_first: bool, start: int) -> Outcome:
-    return engine_outcome(case, run, _named(looks_first), start)
-
-
-def _named(backfill_first: bool) -> str:
-    return "backfill" if backfill_first else "main"
+    return not is_met(case, ours, theirs), median(gaps) + quantile(gaps, 0.9), max(gaps)
 
 
 def _figures(ours: Outcome, theirs: Outcome) -> list[str]:

@@ -35,6 +35,7 @@ class Run:
     submit: dict[int, int]
     partition: dict[int, str]
     fates: dict[int, Fate]
+    cut_off: float | None = None  # the last second of a recording that ended before its jobs
 
     @property
     def order(self) -> list[int]:
@@ -57,6 +58,14 @@ class Case:
     accounts: Accounts = field(default_factory=dict)  # as in policy.slurm
     qos: QosPriorities = field(default_factory=dict)
     accounting: dict = field(default_factory=dict)  # keys of policy.slurm: accounts and QOS, with limits
+
+    @property
+    def sure(self) -> dict[int, str]:
+        """The end states in which all recordings agree, by job."""
+        first, *others = (run.fates for run in self.runs)
+        return {
+            job: fate[1] for job, fate in first.items() if all(job in o and o[job][1] == fate[1] for o in others)
+        }
 
     @property
     def heterogeneous(self) -> bool:
@@ -126,7 +135,14 @@ def _load_run(name: str, recorded: dict) -> Run:
         submit={_number(job): job["submit"] for job in jobs},
         partition={_number(job): job.get("partition") or job["Partition"] for job in jobs},
         fates={_number(job): _fate(job) for job in jobs},
+        cut_off=_cut_off(recorded, jobs),
     )
+
+
+def _cut_off(recorded: dict, jobs: list[dict]) -> float | None:
+    if all(job["state"] != "RUNNING" for job in jobs):
+        return None
+    return max(event[0] for event in recorded["events"])
 
 
 def _fate(job: dict) -> Fate:

@@ -26,11 +26,14 @@ class Difference:
     waits: dict[str, tuple[float, float]]  # mean wait per partition, ours and theirs
 
 
-def compare(ours: dict[int, Fate], theirs: Run) -> Difference:
+def compare(ours: dict[int, Fate], theirs: Run, sure: dict[int, str] | None = None) -> Difference:
+    """``sure``: the end states that count, by job; else all of the recording."""
+    ours = as_of(ours, theirs.cut_off)
+    sure = {i: fate[1] for i, fate in theirs.fates.items()} if sure is None else sure
     gaps = start_gaps(ours, theirs.fates)
     inversions, pairs = count_inversions(ours, theirs)
     return Difference(
-        states_equal={i: f[1] for i, f in ours.items()} == {i: f[1] for i, f in theirs.fates.items()},
+        states_equal=ours.keys() == theirs.fates.keys() and all(ours[i][1] == sure[i] for i in sure),
         order_equal=inversions == 0,
         inversions=inversions,
         pairs=pairs,
@@ -40,6 +43,20 @@ def compare(ours: dict[int, Fate], theirs: Run) -> Difference:
         worst=max(gaps, default=0.0),
         waits=mean_waits(ours, theirs),
     )
+
+
+def as_of(fates: dict[int, Fate], time: float | None) -> dict[int, Fate]:
+    """What was to be seen at a time, of jobs that had not been cancelled by then; None: in the end."""
+    if time is None:
+        return fates
+    return {i: _seen(fate, time) for i, fate in fates.items()}
+
+
+def _seen(fate: Fate, time: float) -> Fate:
+    number, _, start, end = fate
+    if start is None or start > time:
+        return fate if start is None else (number, "PENDING", None, None)
+    return fate if end is not None and end <= time else (number, "RUNNING", start, None)
 
 
 def start_gaps(one: dict[int, Fate], other: dict[int, Fate]) -> list[int]:
@@ -92,7 +109,7 @@ def nearest(case: Case, *plays: Play) -> tuple[Run, Difference]:
     found = []
     for run in case.runs:
         for play in plays:
-            difference = compare({fate[0]: fate for fate in play(case, run)}, run)
+            difference = compare({fate[0]: fate for fate in play(case, run)}, run, case.sure)
             found.append((run, difference))
     return min(
         found, key=lambda pair: (not meets(case, pair[1]), pair[1].median + pair[1].p90, pair[1].worst)

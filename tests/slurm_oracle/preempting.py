@@ -15,6 +15,7 @@ from tests.oracle.plain_slurm_records import Config, Job, Partition
 from tests.slurm_oracle.cases import Case, Run, read_json
 from tests.slurm_oracle.figures import quantile
 from tests.slurm_oracle.limited import table
+from tests.slurm_oracle.phases import PHASES, Phase
 from tests.slurm_oracle.plain import plain_config, plain_jobs, plain_ops
 from tests.slurm_oracle.scontrol import clock_s
 from tests.slurm_oracle.second_set import DATA_2
@@ -108,15 +109,14 @@ def outcome(slurm: PreemptingSlurm) -> Outcome:
     return Outcome({job.id: job.state for job in slurm.jobs}, starts, preempted | suspended)
 
 
-PHASES = [(first, start) for first in (True, False) for start in (-10, -9, -8, -7)]
-"""Which of the two threads looks first, and in which second the daemon started: as recordings differ."""
-
-
 def outcomes(case: Case) -> Iterator[tuple[Run, Outcome]]:
     """What the plain model makes of the case, beside each of its recordings."""
     for run in case.runs:
-        for first, start in PHASES:
-            slurm = preempting_slurm(case, run, backfill_first=first, daemon_start=start)
+        for phase in PHASES:
+            if phase.later_s:
+                continue
+            first = phase.first == "backfill"
+            slurm = preempting_slurm(case, run, backfill_first=first, daemon_start=phase.start)
             slurm.run(until=20_000)
             yield run, outcome(slurm)
 
@@ -171,7 +171,7 @@ def overlap(one: Outcome, other: Outcome) -> float:
     return len(one.preempted & other.preempted) / len(either) if either else 1.0
 
 
-def engine_outcome(case: Case, run: Run, looks_first: str, daemon_start: int) -> Outcome:
+def engine_outcome(case: Case, run: Run, phase: Phase) -> Outcome:
     """What the engine makes of the case: preemption by tiers, or by QOS."""
     conf, jobs = case.conf, case.jobs
     keys: dict[str, object] = {name: conf[name] for name in ("PreemptType", "PreemptMode")}
@@ -183,8 +183,7 @@ def engine_outcome(case: Case, run: Run, looks_first: str, daemon_start: int) ->
         "KillWait": int(conf["KillWait"]),
         "epoch": run.origin,
         "latency": "measured",
-        "looks_first": looks_first,
-        "starts_before_s": min(job["submit"] for job in jobs) - daemon_start,
+        **phase.keys(case),
         "requeue_delay_s": 30,
         "script_alone": conf["PreemptMode"] != "SUSPEND,GANG",
         "JobRequeue": int(conf.get("JobRequeue", 1)) == 1,
@@ -243,5 +242,5 @@ def qos_keys(qos: PreemptQos) -> dict[str, object]:
 def engine_outcomes(case: Case) -> Iterator[tuple[Run, Outcome]]:
     """What the engine makes of the case, beside each of its recordings."""
     for run in case.runs:
-        for first, start in PHASES:
-            yield run, engine_outcome(case, run, "backfill" if first else "main", start)
+        for phase in PHASES:
+            yield run, engine_outcome(case, run, phase)
