@@ -86,8 +86,9 @@ LATENCIES = {
     },
 }
 """``measured``: on a running 22.05 that looks around once a second. What the backfill scheduler
-started ends just after its look of that second; what was killed is cleaned up 1.73 s after
-KillWait (54 of 56 kills: from 1.68 to 1.78 s). The main scheduler starts a job 0.4 s after an end (median of 434 such starts in the first recordings)."""
+started ends just after its look of that second; what was killed is cleaned up 1.73 s after KillWait
+(54 of 56 kills: from 1.68 to 1.78 s). The main scheduler starts a job 0.4 s after an end (median of
+434 such starts in the first recordings)."""
 
 OF_POWER_SAVING = {"SuspendTime": "UNLIMITED", "SuspendTimeout": 30, "ResumeTimeout": 60}
 """Where nothing is said, and a power profile says no longer time."""
@@ -321,8 +322,8 @@ class SlurmKeys(Keys):
     )
     defer: Flag = Field(
         default=False,
-        description="the main scheduler makes no pass at once when nodes are clean of a killed job, or an epilog"
-        " is over; 19.05: nor at the end of a job, as in 22.05",
+        description="the main scheduler makes no pass at once when nodes are clean of a killed job, or an"
+        " epilog is over; 19.05: nor at the end of a job, as in 22.05",
     )
 
     # the backfill scheduler
@@ -510,8 +511,8 @@ class SlurmKeys(Keys):
     )
     script_alone: Flag = Field(
         default=False,
-        description="jobs are batch scripts without steps: the nodes of a killed job but its first are idle at"
-        " once (ours)",
+        description="jobs are batch scripts without steps: the nodes of a killed job but its first are"
+        " idle at once (ours)",
     )
     main_wait_ms: Annotated[int | None, whole(0, 1000)] = Field(
         default=None,

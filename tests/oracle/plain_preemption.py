@@ -21,7 +21,7 @@ from tests.oracle.plain_preemption_records import (
     PreemptRules,
 )
 from tests.oracle.plain_slurm import Slurm
-from tests.oracle.plain_slurm_records import PENDING, RUNNING, Config, Job, Op
+from tests.oracle.plain_slurm_records import RUNNING, Config, Job, Op
 
 
 class PreemptingSlurm(Slurm):

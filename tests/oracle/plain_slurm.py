@@ -98,7 +98,7 @@ class Slurm(Passes):
             self._operate(self.ops.pop(0), now)
 
     def _clean_up(self, now: int) -> None:
-        """Slurmd says that nodes are clean of what was killed, or that an epilog is over: main passes at once."""
+        """Slurmd says that nodes are clean of what was killed, or an epilog is over: main passes at once."""
         for job in self.seen:
             if job.released == now and job.state != RUNNING and job.end < now:
                 self.asks += [now] if self.c.defer else []

@@ -47,7 +47,7 @@ class Passes(Reasons):
     # ------------------------------------------------------------------ main scheduler
 
     def main_pass(self, now: int, full: bool) -> None:
-        """That a record waits for its nodes is no change; that it is passed over, or short of them, is one."""
+        """That a record waits for its nodes is no change; that it is passed over, or short of them, is."""
         self.note_reasons(now)
         self.clean_unused()
         blocked: set[str] = set()

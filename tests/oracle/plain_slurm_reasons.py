@@ -1,4 +1,4 @@
-"""Why jobs wait, as squeue would show it: to the plain model of Slurm a reason that is new counts as a change.
+"""Why jobs wait, as squeue would show it: to the plain model of Slurm a new reason counts as a change.
 
 Read in `build_job_queue` and `_schedule` (job_scheduler.c) and `job_independent` (job_mgr.c) of 22.05. Both
 schedulers first go through all that is pending: a reason that is no mere waiting for its turn, and not the

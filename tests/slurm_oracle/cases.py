@@ -64,7 +64,9 @@ class Case:
         """The end states in which all recordings agree, by job."""
         first, *others = (run.fates for run in self.runs)
         return {
-            job: fate[1] for job, fate in first.items() if all(job in o and o[job][1] == fate[1] for o in others)
+            job: fate[1]
+            for job, fate in first.items()
+            if all(job in o and o[job][1] == fate[1] for o in others)
         }
 
     @property

@@ -38,4 +38,3 @@ STARTS = range(-11, -6)
 PHASES = [Phase(*one) for one in product(ORDERS, STARTS, (0, 1))]
 UNFITTED = Phase("backfill", -8)
 """One for all: nothing is fitted."""
-

@@ -38,7 +38,7 @@ def expect_change(core: SlurmCore) -> None:
 
 @part
 def note_passed_over(core: SlurmCore) -> None:
-    """An entry of the main scheduler's pass is passed over, or refused for more than that others have its nodes."""
+    """The main scheduler passes an entry over, or refuses it for more than that others have its nodes."""
     within = core.slurm.memory.main_tried <= core.slurm.rules.default_queue_depth + 1
     reached = WITHIN_DEPTH if within else BEHIND_DEPTH
     core.slurm.memory.main_changes = max(core.slurm.memory.main_changes, reached)

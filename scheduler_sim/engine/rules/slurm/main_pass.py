@@ -197,7 +197,7 @@ def picked_among(core: SlurmCore, placement: int, nodes: Words) -> bool:
 
 @part
 def is_short_of_nodes(core: SlurmCore, placement: int) -> bool:
-    """Later than 19.05: whether too few nodes of its partition are in service, and in none that is blocked."""
+    """Later than 19.05: whether too few nodes of its partition are in service, and in no blocked one."""
     if not core.slurm.rules.aligned:
         return False
     it = core.slurm.partition[core.slurm.way[placement].partition]

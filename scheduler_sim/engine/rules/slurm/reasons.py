@@ -1,7 +1,7 @@
 """Why jobs wait, as far as Slurm's schedulers go by it: a reason that is new is once a change to backfill.
 
-As a pass begins, of either scheduler, the reasons of all that is pending are noted. One that is not that noted
-last, and no mere waiting for a turn or for nodes, is a change (``build_job_queue`` of job_scheduler.c).
+As a pass begins, of either scheduler, the reasons of all that is pending are noted. One that is not the one
+noted last, and no mere waiting for a turn or for nodes, is a change (``build_job_queue`` of job_scheduler.c).
 """
 
 from __future__ import annotations

@@ -202,8 +202,8 @@ def waits_for_open_nodes(core: ReservationsCore, row: int, placement: int) -> bo
     """Whether the partition waits with one that did not start: one in a reservation blocks that alone.
 
     One whose nodes are reserved blocks nothing, but while its own reservation cannot be used yet, the rest of
-    the pass does without the nodes of that. That some of its nodes are reserved it is told each time, which is
-    a change; that all are, once.
+    the pass does without the nodes of that. That some of its nodes are reserved it is told each time, which
+    is a change; that all are, once.
     """
     it = core.slurm.partition[core.slurm.way[placement].partition]
     now, own = core.clock.now, core.reservations.at.inside
