@@ -20,7 +20,7 @@ from tests.slurm_oracle.figures import mean_waits as waits_of
 from tests.slurm_oracle.own_recordings import turns_table
 from tests.slurm_oracle.own_rules import rules_table
 from tests.slurm_oracle.own_topologies import lie_table
-from tests.slurm_oracle.phases import PHASES, UNFITTED, Phase
+from tests.slurm_oracle.phases import UNFITTED, Phase, phases_of
 from tests.slurm_oracle.second_set import CLAIMED, RESERVING
 from tests.slurm_oracle.shared_engine import play_shared_engine
 from tests.slurm_oracle.shared_nodes import SharedCase, load_shared, shared_names
@@ -75,7 +75,7 @@ def case_named(name: str) -> Case:
 
 def recorded_row(case: Case) -> str:
     """The nearest of all runs and phases, with no phase fitted, and two recordings of the same workload."""
-    tried = [(run, phase, _played(case, run, phase)) for phase in PHASES for run in case.runs]
+    tried = [(run, phase, _played(case, run, phase)) for phase in phases_of(case) for run in case.runs]
     run, phase, nearest_one = min(tried, key=lambda one: _distance(case, one[2]))
     noise = between_runs(case)
     apart = _figures(noise) if noise else [""] * 4

@@ -17,6 +17,7 @@ class Phase(NamedTuple):
 
     first: str  # which scheduler looks first within a second
     start: int  # in which second the daemon started
+    cleaning_ms: int = 730  # what cleaning takes beyond a second; 0: of kills early in a second
     later_s: int = 0  # so much later than it is told does the main scheduler pass again
 
     def keys(self, case: Case) -> dict[str, object]:
@@ -26,15 +27,26 @@ class Phase(NamedTuple):
             "looks_first": self.first,
             "starts_before_s": min(job["submit"] for job in case.jobs) - self.start,
             "batch_sched_delay": int(words.get("batch_sched_delay", 3)) + self.later_s,
+            "killed_epilog_ms": self.cleaning_ms,
         }
 
     def __str__(self) -> str:
         late = f", {self.later_s} s late" if self.later_s else ""
-        return f"{self.first}, daemon at {self.start}{late}"
+        early = "" if self.cleaning_ms else ", kills early in a second"
+        return f"{self.first}, daemon at {self.start}{early}{late}"
 
 
 ORDERS = ("backfill", "main")
 STARTS = range(-11, -6)
-PHASES = [Phase(*one) for one in product(ORDERS, STARTS, (0, 1))]
+PHASES = [
+    Phase(first, start, ms, late) for ms, first, start, late in product((730, 0), ORDERS, STARTS, (0, 1))
+]
+KILLED = ("TIMEOUT", "CANCELLED", "PREEMPTED")
 UNFITTED = Phase("backfill", -8)
 """One for all: nothing is fitted."""
+
+
+def phases_of(case: Case) -> list[Phase]:
+    """Those that may make a difference: how late in a second jobs are killed matters where any are."""
+    killed = case.ops or any(fate[1] in KILLED for run in case.runs for fate in run.fates.values())
+    return [phase for phase in PHASES if killed or phase.cleaning_ms]

@@ -116,7 +116,8 @@ def outcomes(case: Case) -> Iterator[tuple[Run, Outcome]]:
             if phase.later_s:
                 continue
             first = phase.first == "backfill"
-            slurm = preempting_slurm(case, run, backfill_first=first, daemon_start=phase.start)
+            daemon = {"daemon_start": phase.start, "kill_epilog_ms": phase.cleaning_ms}
+            slurm = preempting_slurm(case, run, backfill_first=first, **daemon)
             slurm.run(until=20_000)
             yield run, outcome(slurm)
 
