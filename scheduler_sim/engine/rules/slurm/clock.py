@@ -142,7 +142,7 @@ def _main(core: SlurmCore, ended: bool) -> None:
     now, slurm = core.clock.now, core.slurm
     full = next_full(core, now) == now
     asked = slurm.memory.asked and (asked_pass(core) <= now or (ended and slurm.rules.at_end))
-    due = (full or asked) and slurm.memory.last_main != now  # its loop makes one pass a second
+    due = bool((full or asked) and slurm.memory.last_main != now)  # its loop makes one pass a second
     full = full and due
     if not due and not slurm.memory.at_once:
         return
