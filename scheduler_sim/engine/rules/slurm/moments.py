@@ -20,7 +20,7 @@ MS = 1000
 def next_moment(core: SlurmCore) -> int:
     """When a pass may next change something."""
     now, slurm = core.clock.now, core.slurm
-    settled = _plan_stands_for_good(core) and _both_have_seen_all(core)
+    settled = _main_has_seen_all(core) and _backfill_is_done(core)
     over = not more_comes(core) and (settled or not any_is_listed(core))
     if over and not usage_may_lift_limits(core) and not waits_for_time(core):
         return INF  # priorities may change for ever, but nothing else
@@ -51,19 +51,18 @@ def waits_for_time(core: SlurmCore) -> bool:
 
 
 @part
-def _plan_stands_for_good(core: SlurmCore) -> bool:
-    """Whether another backfill pass would come out as the last one, or nothing brings one."""
-    if core.slurm.memory.valid == INF:
-        return True
-    return not (core.slurm.rules.calc_period or any_reason_is_new(core)) and next_backfill(core) == INF
+def _main_has_seen_all(core: SlurmCore) -> bool:
+    """Whether nothing starts as things are; its passes may never be whole."""
+    return core.slurm.memory.unseen_by_full == 0 or core.slurm.rules.sched_interval == 0
 
 
 @part
-def _both_have_seen_all(core: SlurmCore) -> bool:
-    """Whether passes found that nothing starts as things are; the main scheduler's may never be whole."""
-    rules, memory = core.slurm.rules, core.slurm.memory
-    by_main = memory.unseen_by_full == 0 or rules.sched_interval == 0
-    return by_main and (rules.builtin > 0 or memory.changed == 0)
+def _backfill_is_done(core: SlurmCore) -> bool:
+    """Whether another backfill pass would come out as the last one, or nothing brings one."""
+    slurm = core.slurm
+    if slurm.memory.valid == INF and (slurm.rules.builtin or slurm.memory.changed == 0):
+        return True
+    return not (slurm.rules.calc_period or any_reason_is_new(core)) and next_backfill(core) == INF
 
 
 @question
