@@ -117,7 +117,7 @@ def _array(file: zipfile.ZipFile, name: str) -> np.ndarray:
     if math.prod(shape) * max(kind.itemsize, 1) != there:
         raise ValueError(f"{name} has {there} bytes for {shape} values")
     content.seek(0)
-    return cast(np.ndarray, np.lib.format.read_array(content, allow_pickle=False))
+    return np.lib.format.read_array(content, allow_pickle=False)
 
 
 HEADERS: dict[Any, Any] = {

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from threading import Thread
 from time import monotonic, sleep
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from pydantic import Field
 
@@ -64,8 +64,9 @@ def on_dask(where: str) -> Runner:
             try:
                 for future in _as_they_end(running, client, where):
                     batch = batch_of.pop(future)
+                    again: list[Batch] = []
                     try:
-                        ended, again = future.result(timeout=WAIT_S), []
+                        ended = future.result(timeout=WAIT_S)
                     except KilledWorker:
                         again, ended = after_loss(directory, batch, attempts)
                     yield from ended
@@ -99,7 +100,7 @@ def _as_they_end(running: Any, client: Client, where: str) -> Iterator[Any]:
             continue
         sleep(POLL_S)
         if monotonic() - asked > ASK_S:
-            known = client.sync(client.scheduler.identity, callback_timeout=WAIT_S)
+            known = client.sync(cast(Any, client.scheduler).identity, callback_timeout=WAIT_S)
             asked = monotonic()
             if not known["workers"] and not lonely:
                 lonely = True
