@@ -19,7 +19,6 @@ from scheduler_sim.engine.rules.shared_nodes.state import LEAVING
 from scheduler_sim.simulation.pools import modules_of
 from scheduler_sim.simulation.rules.power_saving import nodes_off
 from scheduler_sim.simulation.rules.shared_nodes import running_on
-from scheduler_sim.simulation.rules.slurm.outages import has_any, is_in, number_of
 
 
 class ModuleNodes(Protocol):
@@ -177,15 +176,21 @@ class _SlurmNodes(_NamedNodes):
     """Whole nodes of a module under Slurm."""
 
     def __init__(self, core: FullCore, module: int) -> None:
+        from scheduler_sim.simulation.rules.slurm.outages import number_of
+
         self._core, self._module = core, module
         self._first = number_of(core, module, 0)
 
     def in_order(self, nodes: Sequence[int]) -> list[int]:
         """The last idle ones first, then the last of the others."""
+        from scheduler_sim.simulation.rules.slurm.outages import is_in
+
         idle = self._core.slurm.sets.idle
         return sorted(nodes, key=lambda node: (not is_in(idle, self._first + node), -node))
 
     def still_busy(self, nodes: Sequence[int]) -> list[int]:
+        from scheduler_sim.simulation.rules.slurm.outages import is_in
+
         down = self._core.outages.down
         return [node for node in nodes if not is_in(down, self._first + node)]
 
@@ -205,6 +210,7 @@ class _SlurmNodes(_NamedNodes):
         pass  # Slurm's plans do not know
 
     def _rows_on(self, nodes: Sequence[int]) -> np.ndarray:
+        from scheduler_sim.simulation.rules.slurm.outages import has_any
         from scheduler_sim.simulation.rules.slurm.running import planned_ends
 
         numbers = {self._first + node for node in nodes}
