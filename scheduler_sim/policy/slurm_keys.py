@@ -37,10 +37,10 @@ from scheduler_sim.system.slurm_conf.ignored import (
     NOT_MODELLED,
     OUTSIDE,
     PARAMETERS,
-    UNKNOWN,
     WEIGHED,
     why_ignored,
 )
+from scheduler_sim.system.slurm_conf.known_keys import MISSPELT
 
 VERSIONS = ("22.05", "19.05")
 SUSPEND, GANG = "SUSPEND,GANG", "GANG"
@@ -633,12 +633,10 @@ def contradictions(data: dict[str, Any]) -> Iterator[Problem]:
 
 def _unknown(key: str) -> str:
     """Say that a key is unknown here, or of one of Slurm's why it is not needed."""
-    why = PARAMETERS.get(key.lower(), UNKNOWN)
-    if why == UNKNOWN and key != key.lower():  # one of the whole slurm.conf
-        why = why_ignored("top", key)
+    why = why_ignored("parameter" if key == key.lower() else "top", key)
     if why == NOT_MODELLED:
         return "a parameter of Slurm that is not modelled; allowed: to leave it out"
-    if why not in (UNKNOWN, OUTSIDE):
+    if why != OUTSIDE and not why.startswith(MISSPELT):
         effect = "changes nothing here" if why in HARMLESS else "is not modelled"
         return f"a parameter of Slurm that {effect}: {why}; allowed: to leave it out"
     hint = did_you_mean(key[:80], (*SlurmKeys.model_fields, *PARAMETERS))

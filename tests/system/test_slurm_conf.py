@@ -449,7 +449,7 @@ def test_what_is_not_modelled_is_listed_instead(tmp_path: Path) -> None:
     assert stated(found) == {"bf_interval": 9}
     assert [(one.key, one.value, one.why) for one in found.ignored] == [
         ("bf_yield_sleep", "5", "a pass takes no time here, so it is never cut short or interrupted"),
-        ("strange", "", "not modelled"),
+        ("strange", "", "no key of Slurm"),
         ("KillWait", "3", "not modelled"),
     ]
 
@@ -473,7 +473,7 @@ def test_what_is_ignored_comes_with_its_line_and_a_reason(tmp_path: Path) -> Non
         ("1", "SlurmctldPort", "daemons"),
         ("2", "SchedulerTimeSlice", "turns"),
         ("3", "SuspendTime", "SuspendProgram"),
-        ("4", "FutureKey", "not a key"),
+        ("4", "FutureKey", "no key of Slurm"),
         ("5", "Port", "daemons"),
         ("5", "CoreSpecCount", "not modelled"),
         ("6", "AllowGroups", "access is not checked"),
@@ -525,7 +525,6 @@ def test_nodes_that_jobs_share_are_noted(tmp_path: Path, settings: str, sharing:
         ("top", "CompleteWait PriorityParameters", "NOT_MODELLED"),
         ("top", "JobSubmitPlugins PrioritySiteFactorPlugin", "SITE_CODE"),
         ("top", "RequeueExit RequeueExitHold", "REQUEUE"),
-        ("top", "Bogus", "UNKNOWN"),
         ("node", "NodeAddr Port", "DAEMONS"),
         ("node", "MemSpecLimit", "SHARING"),
         ("partition", "AllowQos DenyAccounts Hidden", "ACCESS"),

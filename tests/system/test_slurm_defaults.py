@@ -8,7 +8,17 @@ import pytest
 
 from scheduler_sim.cli.site_page import site_text
 from scheduler_sim.errors import ConfigError
+from scheduler_sim.policy.slurm_keys import SlurmKeys
 from scheduler_sim.system.gres import parse_gres
+from scheduler_sim.system.slurm_conf.ignored import (
+    BY_PRIORITY,
+    NETWORK,
+    NO_EFFECT_BY_DEFAULT,
+    ON_NO_SWITCH,
+    PARTLY_ON_SWITCHES,
+    SHARING,
+)
+from scheduler_sim.system.slurm_conf.known_keys import MISSPELT
 from scheduler_sim.system.slurm_conf.site import BY_DEFAULT, Site, read_slurm_conf
 
 SHARED = "SelectType=select/cons_tres\n"
@@ -162,3 +172,95 @@ def test_what_slurmctld_reads_without_a_word_is_read(tmp_path: Path, text: str) 
 
 def test_counts_of_generic_resources_have_suffixes() -> None:
     assert parse_gres("tmp:20G,bb/datawarp:1610612736000") == {"tmp": 20 << 30, "bb/datawarp": 1500 << 30}
+
+
+TREE = "TopologyPlugin=topology/tree\nNodeName=n[1-4] CPUs=8\nNodeName=n5 CPUs=8\nPartitionName=p Nodes=ALL\n"
+
+
+def test_a_node_on_no_switch_gets_no_job_and_the_tree_stays(tmp_path: Path) -> None:
+    (tmp_path / "topology.conf").write_text(
+        "SwitchName=a Nodes=n[1-2]\nSwitchName=b Nodes=n[3-4]\nSwitchName=c Switches=a,b\n"
+    )
+    found = site(tmp_path, TREE)
+    assert found.system.modules[0].nodes == 4
+    assert found.system.topology is not None
+    (note,) = (one for one in found.ignored if "switch" in one.why)
+    assert (note.key, note.value, note.why) == ("NodeName", "n5", ON_NO_SWITCH)
+    assert note.place.endswith("slurm.conf:3")
+
+
+def test_where_switches_are_optional_such_a_node_gets_jobs(tmp_path: Path) -> None:
+    (tmp_path / "topology.conf").write_text("SwitchName=a Nodes=n[1-4]\n")
+    found = site(tmp_path, f"TopologyParam=TopoOptional\n{TREE}")
+    assert found.system.modules[0].nodes == 5
+    assert found.system.topology is None
+    assert [one.why for one in found.ignored if "switch" in one.why] == [PARTLY_ON_SWITCHES]
+
+
+@pytest.mark.parametrize(
+    ("line", "key", "nearest"),
+    [
+        ("PreemptMod=REQUEUE", "PreemptMod", "PreemptMode"),
+        ("SchedulerParamters=bf_window=60", "SchedulerParamters", "SchedulerParameters"),
+        ("NodeName=m CPUs=8 RealMemroy=1000", "RealMemroy", "RealMemory"),
+        ("PartitionName=q Nodes=n MaxTimes=60", "MaxTimes", "MaxTime"),
+        ("SchedulerParameters=bf_windw=60", "bf_windw", "bf_window"),
+        ("PreemptParameters=strict_oder", "strict_oder", "strict_order"),
+        ("LaunchParameters=use_interactive_stp", "use_interactive_stp", "use_interactive_step"),
+        ("SlurmctldParameters=enable_configles,cloud_dns", "enable_configles", "enable_configless"),
+    ],
+)
+def test_what_is_misspelt_gets_the_nearest_name(tmp_path: Path, line: str, key: str, nearest: str) -> None:
+    path = tmp_path / "slurm.conf"
+    path.write_text(f"NodeName=n CPUs=8\n{PART}{line}\n")
+    found = read_slurm_conf(path, modelled=SlurmKeys.model_fields)
+    (note,) = (one for one in found.ignored if one.key == key)
+    assert note.why == f"{MISSPELT} (did you mean {nearest!r}?)"
+    assert note.matters
+
+
+def test_known_keys_are_not_called_misspelt(tmp_path: Path) -> None:
+    lines = "CompleteWait=10\nTLSType=tls/none\nLaunchParameters=enable_nss_slurm\nPriorityParameters=x\n"
+    found = site(tmp_path, f"{lines}SchedulerParameters=BF_Window=60,Ignore_NUMA\nNodeName=n CPUs=8\n{PART}")
+    assert not any(one.why.startswith(MISSPELT) for one in found.ignored)
+    assert found.policy["bf_window"] == 60
+
+
+def test_preempt_parameters_of_later_versions(tmp_path: Path) -> None:
+    path = tmp_path / "slurm.conf"
+    text = "PreemptType=preempt/partition_prio\nPreemptMode=REQUEUE\n"
+    words = "reorder_count=3,strict_order,youngest_first,reclaim_licenses,min_exempt_priority=5"
+    path.write_text(f"{text}PreemptParameters={words}\nNodeName=n CPUs=8\n{PART}")
+    found = read_slurm_conf(path, modelled=SlurmKeys.model_fields)
+    assert found.policy["preempt_reorder_count"] == 3
+    assert found.policy["preempt_strict_order"] is found.policy["preempt_youngest_first"] is True
+    noted = {one.key: one.matters for one in found.ignored}
+    assert noted["reclaim_licenses"]
+    assert noted["min_exempt_priority"]
+
+
+@pytest.mark.parametrize(
+    ("keys", "exclusive", "why"),
+    [
+        ("Exclusive=NODE", True, None),
+        ("Exclusive=topo", True, NETWORK),
+        ("Exclusive=USER", False, SHARING),
+        ("Exclusive=USER OverSubscribe=EXCLUSIVE", True, SHARING),
+        ("Exclusive=NO OverSubscribe=EXCLUSIVE", False, None),
+        ("ExclusiveUser=YES", False, SHARING),
+        ("ExclusiveUser=NO ExclusiveTopo=NO", False, NO_EFFECT_BY_DEFAULT),
+    ],
+)
+def test_what_is_exclusive(tmp_path: Path, keys: str, exclusive: bool, why: str | None) -> None:
+    found = site(tmp_path, f"{SHARED}NodeName=n CPUs=8\nPartitionName=p Nodes=ALL {keys}\n")
+    assert found.system.partitions[0].exclusive is exclusive
+    assert {one.why for one in found.ignored} == ({why} if why else set())
+
+
+@pytest.mark.parametrize("mode", ["REQUEUE,WITHIN", "within,requeue", "PRIORITY,REQUEUE"])
+def test_words_beside_a_preempt_mode_are_noted(tmp_path: Path, mode: str) -> None:
+    keys = f"PreemptType=preempt/partition_prio\nPreemptMode={mode}\nNodeName=n CPUs=8\n"
+    found = site(tmp_path, f"{keys}PartitionName=p Nodes=n PreemptMode={mode}\n")
+    assert found.policy["PreemptMode"] == "REQUEUE"
+    assert found.system.partitions[0].slurm["PreemptMode"] == "REQUEUE"
+    assert [one.why for one in found.ignored] == [BY_PRIORITY, BY_PRIORITY]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+from pathlib import Path
 
 import pytest
 
@@ -11,8 +12,9 @@ from scheduler_sim.errors import ConfigError
 from scheduler_sim.system.slurm_conf.hostlist import expand
 from scheduler_sim.system.slurm_conf.ignored import ACCOUNTING, NO_SUCH_NODE
 from scheduler_sim.system.slurm_conf.notes import Notes
-from scheduler_sim.system.slurm_conf.topology_conf import LINK_SPEED, ON_NO_SWITCH, read_topology
+from scheduler_sim.system.slurm_conf.topology_conf import LINK_SPEED, read_topology
 from scheduler_sim.system.slurm_dumps.events import NO_OUTAGE, read_events
+from scheduler_sim.system.slurm_dumps.qos import read_qos
 from scheduler_sim.system.slurm_dumps.reservations import BY_NUMBER, OF_CORES, USERS_NAMED, read_reservations
 from tests.conftest import SHARED, needs_shared
 
@@ -66,7 +68,6 @@ SwitchName=spine Switches=leaf[1-3] # all
     assert [(one.value, one.why) for one in notes.ignored] == [
         ("100", LINK_SPEED),
         ("x1 and 1 more", NO_SUCH_NODE),
-        ("n4", ON_NO_SWITCH),
     ]
 
 
@@ -246,3 +247,16 @@ def test_times_of_reservations_that_are_no_dates_are_refused(tmp_path, start, en
     read_reservations(path, "", notes)
     assert notes.problems
     assert all(f"{path}:1: " in one and "allowed: " in one for one in notes.problems)
+
+
+@pytest.mark.parametrize(
+    ("written", "mode"),
+    [("requeue,within", "requeue"), ("within", ""), ("priority,cancel", "cancel"), ("gang,suspend", "")],
+)
+def test_words_of_preempt_mode_in_qos_are_read(tmp_path: Path, written: str, mode: str) -> None:
+    path = tmp_path / "qos.txt"
+    path.write_text(f"Name|Priority|PreemptMode\nhigh|10|{written}\n")
+    notes = Notes()
+    assert read_qos(path, notes)["high"] == ({"priority": 10, "PreemptMode": mode} if mode else 10)
+    assert not notes.problems
+    assert [one.key for one in notes.ignored] == ["PreemptMode"]

@@ -188,7 +188,7 @@ def test_what_is_not_there_or_is_there_in_part_is_told(conf):
     site = read_slurm_conf(conf)
     assert site.system.topology is None
     assert {one.key: one.why for one in site.ignored}["TopologyPlugin"] == NO_TOPOLOGY_CONF
-    site = read(conf, "SwitchName=s1 Nodes=n[1-3]\n")
+    site = read(conf, "BlockName=s1 Nodes=n[1-3]\n")
     assert site.system.topology is None
     assert PARTLY_ON_SWITCHES in {one.why for one in site.ignored}
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 
+from scheduler_sim.system.slurm_conf.known_keys import is_known, misspelt
+
 NOT_MODELLED = "not modelled"
-UNKNOWN = "not a key that this reader knows"
 
 DAEMONS = "the location of daemons, files and networks, and access to them, do not change a schedule"
 LAUNCH = "how jobs are launched, watched and cleaned up is not modelled"
@@ -22,12 +23,16 @@ PREEMPTION = (
     " neither by QOS nor beside other modes, nor on whole nodes with a partition without"
     " OverSubscribe=FORCE:1; turns only where jobs share nodes"
 )
+BY_PRIORITY = "that jobs preempt others of their own QOS, or only those of lower priority, is not modelled"
 NO_TURNS = "jobs take turns only where they share nodes, with GANG in PreemptMode"
 TOO_SHORT = "less than 5 s, so Slurm takes 30 s instead"
 NETWORK = "the network is not modelled: any free nodes are used"
 NO_TOPOLOGY_CONF = "there is no topology.conf in its folder: any free nodes are used"
 NO_TOPOLOGY_PLUGIN = "TopologyPlugin is neither topology/tree nor topology/block: Slurm does not read it"
-PARTLY_ON_SWITCHES = "nodes of a module are on no switch, which is not modelled: any free nodes are used"
+PARTLY_ON_SWITCHES = (
+    "nodes that jobs may have are on no switch or in no block, which is not modelled: any free nodes are used"
+)
+ON_NO_SWITCH = "on no switch of topology.conf, so that no job gets them, as in Slurm: left out of the system"
 OTHER_TOPOLOGY = "only trees and blocks are modelled as topologies: any free nodes are used"
 ROUTES = "the routes of messages do not change a schedule"
 POWER = "this part of power saving is not modelled"
@@ -77,6 +82,9 @@ RUNNING = "priorities of running jobs decide nothing without preemption"
 
 WEIGHED = ("cpu", "mem", "node", "billing")
 """Resources whose weight in PriorityWeightTRES counts here."""
+
+SCHEDULER = "schedulerparameters"
+_OF_POLICY = (SCHEDULER, "dependencyparameters", "preemptparameters")
 
 HARMLESS = (
     *(ROUTES, DAEMONS, ACCOUNTING, ACCESS, NO_TIME, RECORDS, RUNNING, DETECTED, LAUNCH_OF_DEVICES, OF_STEPS),
@@ -142,11 +150,8 @@ _PARAMETERS_BY_REASON = {
 PARAMETERS = {name: why for why, names in _PARAMETERS_BY_REASON.items() for name in names.split()}
 """Each parameter of SchedulerParameters that is no key of ``policy.slurm``, and why."""
 
-_OWN_KEYS = r"(bf|sched)_.*|batch_sched_delay|default_queue_depth|partition_job_depth|defer"
-"""Parameters of these lists that are keys of ``policy.slurm``."""
-
 _PARAMETER = {
-    PREEMPTION: r"preempt_.*|reclaim.*",
+    PREEMPTION: r"preempt_.*|reclaim.*|send_user_signal|min_exempt_priority|suspend_grace_time",
     NETWORK: r"(bf_)?topo.*",
 }
 _BY_KIND = {"top": _TOP, "node": _NODE, "partition": _PARTITION, "parameter": _PARAMETER}
@@ -154,11 +159,21 @@ _BY_KIND = {"top": _TOP, "node": _NODE, "partition": _PARTITION, "parameter": _P
 
 def why_ignored(kind: str, key: str) -> str:
     """Say why a key changes nothing: ``top``, ``node``, ``partition``, or ``parameter`` of a list."""
-    if kind == "parameter" and key.lower() in PARAMETERS:
+    if kind == "parameter":
+        return _why_parameter(key)
+    if not is_known(kind, key):
+        return OUTSIDE if kind == "top" and is_known(SCHEDULER, key) else misspelt([kind], key)
+    return _by_pattern(kind, key)
+
+
+def _why_parameter(key: str) -> str:
+    if key.lower() in PARAMETERS:
         return PARAMETERS[key.lower()]
-    if kind == "top" and (key.lower() in PARAMETERS or re.fullmatch(_OWN_KEYS, key.lower())):
-        return OUTSIDE
-    for why, pattern in _BY_KIND[kind].items():
-        if re.fullmatch(pattern, key.lower()):
-            return why
-    return NOT_MODELLED if kind == "parameter" else UNKNOWN
+    known = any(is_known(those, key) for those in _OF_POLICY)
+    return _by_pattern("parameter", key) if known else misspelt(_OF_POLICY, key)
+
+
+def _by_pattern(kind: str, key: str) -> str:
+    return next(
+        (why for why, those in _BY_KIND[kind].items() if re.fullmatch(those, key.lower())), NOT_MODELLED
+    )

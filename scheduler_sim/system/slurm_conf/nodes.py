@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from scheduler_sim.config.value import is_feature
@@ -135,6 +135,14 @@ def known_names(records: Iterable[Record]) -> set[str]:
     """Every name of a NodeName line that can be read, also of nodes that are left out."""
     lines = (r for r in records if r.kind == "nodename" and r.name.upper() != "DEFAULT")
     return {name for record in lines for name in _expanded(record, Notes())}
+
+
+def named_line(names: Sequence[str], records: Iterable[Record]) -> Pair:
+    """Nodes as of the line that has the first of them; at most five are written out."""
+    lines = (r for r in records if r.kind == "nodename" and r.name.upper() != "DEFAULT")
+    line = next(r for r in lines if names[0] in _expanded(r, Notes()))
+    more = f" and {len(names) - 5:,} more" if names[5:] else ""
+    return Pair("NodeName", ", ".join(names[:5]) + more, line.place)
 
 
 def _add(nodes: dict[str, Node], record: Record, notes: Notes) -> None:

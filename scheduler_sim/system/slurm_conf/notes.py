@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from scheduler_sim.errors import InputError
-from scheduler_sim.system.slurm_conf.ignored import HARMLESS
+from scheduler_sim.system.slurm_conf.ignored import BY_PRIORITY, HARMLESS
 from scheduler_sim.system.slurm_conf.lines import HIDDEN, Pair, Record
+from scheduler_sim.system.slurm_conf.values import WITHIN_OR_PRIORITY
 
 Value = TypeVar("Value")
 
@@ -65,6 +66,13 @@ class Notes:
         except InputError as error:
             self.wrong(pair.place, pair.key, f"found what is {HIDDEN}" if pair.hidden else error)
             return default
+
+
+def note_within(pair: Pair, notes: Notes) -> None:
+    """Note the words beside a PreemptMode that are read, and not modelled."""
+    for word in (part.strip().upper() for part in pair.value.split(",")):
+        if word in WITHIN_OR_PRIORITY:
+            notes.ignore(pair, BY_PRIORITY, value=word)
 
 
 def with_defaults(record: Record, defaults: dict[str, Pair]) -> Record:

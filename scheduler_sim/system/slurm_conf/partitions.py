@@ -10,11 +10,20 @@ from typing import Any
 from scheduler_sim.errors import InputError
 from scheduler_sim.system.keys import PREEMPT_MODES, STATES
 from scheduler_sim.system.over_subscribe import ALLOWED, OverSubscribe
-from scheduler_sim.system.slurm_conf.ignored import PREEMPTION, SAME_NODES, TOO_FEW, why_ignored
+from scheduler_sim.system.slurm_conf.ignored import (
+    NETWORK,
+    NO_EFFECT_BY_DEFAULT,
+    PREEMPTION,
+    SAME_NODES,
+    SHARING,
+    TOO_FEW,
+    why_ignored,
+)
 from scheduler_sim.system.slurm_conf.lines import Pair, Record
 from scheduler_sim.system.slurm_conf.nodes import Node, names_in
-from scheduler_sim.system.slurm_conf.notes import Notes, with_defaults
+from scheduler_sim.system.slurm_conf.notes import Notes, note_within, with_defaults
 from scheduler_sim.system.slurm_conf.values import (
+    WITHIN_OR_PRIORITY,
     count,
     flag,
     job_defaults,
@@ -22,12 +31,14 @@ from scheduler_sim.system.slurm_conf.values import (
     size_mb,
     unlimited_or,
     whole_minutes,
+    without_words,
 )
 from scheduler_sim.system.system import Partition
 
 _READ = {
     *("nodes", "default", "maxtime", "defaulttime", "minnodes", "maxnodes", "state"),
     *("priority", "prioritytier", "priorityjobfactor"),
+    *("exclusive", "exclusiveuser", "exclusivetopo"),
 }
 
 _OF_SLURM: dict[str, Callable[[str], Any]] = {
@@ -178,8 +189,28 @@ def _sharing(record: Record) -> Pair | None:
 
 
 def _is_exclusive(record: Record) -> bool:
-    said = _sharing(record)
+    """Whether a job has whole nodes; Exclusive, the later key, beats OverSubscribe."""
+    later, said = record.text("exclusive"), _sharing(record)
+    if later is not None and later.upper() != "USER":
+        return later.upper() in ("NODE", "TOPO")
     return said is not None and said.value.upper() == "EXCLUSIVE"
+
+
+def _note_exclusive(record: Record, notes: Notes) -> None:
+    """What is exclusive in other ways than by whole nodes: by user, by switch."""
+    pair = record.pairs.get("exclusive")
+    word = notes.read(pair, _exclusive, "NO")
+    if pair is not None and word in ("USER", "TOPO"):
+        notes.ignore(pair, SHARING if word == "USER" else NETWORK)
+    for key, why in (("exclusiveuser", SHARING), ("exclusivetopo", NETWORK)):
+        if (old := record.pairs.get(key)) is not None:
+            notes.ignore(old, why if notes.read(old, flag, default=False) else NO_EFFECT_BY_DEFAULT)
+
+
+def _exclusive(text: str) -> str:
+    if text.upper() not in ("NO", "NONE", "NODE", "USER", "TOPO"):
+        raise InputError(f"found {text[:60]!r}; allowed: NO, NODE, USER, TOPO")
+    return text.upper()
 
 
 def _jobs_of_a_core(text: str) -> OverSubscribe:
@@ -208,12 +239,15 @@ def _default_time(pair: Pair | None, max_time: int | None, notes: Notes) -> int 
 def _note_ignored(record: Record, notes: Notes, *, shares: bool, suspends: bool) -> None:
     """Keys that are not read; a partition whose jobs share whole nodes: not so here."""
     sharing = _sharing(record)
+    _note_exclusive(record, notes)
     read = _READ | _READ_OF_SLURM
     for key, pair in record.pairs.items():
         if key not in read and pair is not sharing:
             notes.ignore(pair, why_ignored("partition", key))
-        elif key == "preemptmode" and _is_other_mode(pair.value) and not suspends:
-            notes.ignore(pair, PREEMPTION)
+        elif key == "preemptmode":
+            if _is_other_mode(pair.value) and not suspends:
+                notes.ignore(pair, PREEMPTION)
+            note_within(pair, notes)
     if sharing is not None and _is_too_few(sharing.value):
         notes.ignore(sharing, TOO_FEW)
     elif (
@@ -257,7 +291,9 @@ def _suspending_mode(text: str) -> str:
 
 def _mode(text: str, *, suspends: bool) -> str:
     """What becomes of jobs that are preempted; nothing where it is not modelled."""
-    word = text.upper().replace(" ", "").replace(",GANG", "").replace("GANG,", "")
+    word = without_words(text, WITHIN_OR_PRIORITY).upper().replace(",GANG", "").replace("GANG,", "")
+    if not word:
+        return ""
     if word not in (allowed := (*PREEMPT_MODES, "GANG")):
         raise InputError(f"found {text[:60]!r}; allowed: {', '.join(allowed)}")
     return "" if word in _OTHER_MODES and not (word == SUSPEND and suspends) else word

@@ -20,8 +20,9 @@ from scheduler_sim.system.slurm_conf.ignored import (
     why_ignored,
 )
 from scheduler_sim.system.slurm_conf.lines import Pair
-from scheduler_sim.system.slurm_conf.notes import Notes
+from scheduler_sim.system.slurm_conf.notes import Notes, note_within
 from scheduler_sim.system.slurm_conf.values import (
+    WITHIN_OR_PRIORITY,
     count,
     flag,
     idle_seconds,
@@ -30,10 +31,13 @@ from scheduler_sim.system.slurm_conf.values import (
     seconds,
     size_mb,
     unlimited_or,
+    without_words,
 )
 
 NO_LIMIT_MIN = 10**9  # minutes: longer than any trace
-LISTS = ("SchedulerParameters", "DependencyParameters")
+LISTS = ("SchedulerParameters", "DependencyParameters", "PreemptParameters")
+_ONCE_OF_THE_SCHEDULER = ("reorder_count", "strict_order", "youngest_first")
+"""Words of PreemptParameters that are ``preempt_...`` of SchedulerParameters in 22.05, and here."""
 _ONLY_22_05_ELSEWHERE = ("kill_invalid_depend",)
 OF_PREEMPTION = (
     *("PreemptType", "PreemptMode", "PreemptExemptTime"),
@@ -94,7 +98,6 @@ READERS: dict[str, Callable[[str], Any]] = {
     "MessageTimeout": count,
     "SchedulerTimeSlice": count,
     "PreemptType": str.lower,
-    "PreemptMode": str.upper,
     "JobRequeue": flag,
     "PreemptExemptTime": lambda text: seconds(text) or 0,
     "AccountingStorageType": str.lower,
@@ -128,7 +131,7 @@ READERS: dict[str, Callable[[str], Any]] = {
 
 OWN_RULES = (
     *("AccountingStorageEnforce", "PriorityFlags", "PriorityWeightTRES", "JobDefaults"),
-    *("SelectTypeParameters", "TopologyPlugin", "TopologyParam"),
+    *("SelectTypeParameters", "TopologyPlugin", "TopologyParam", "PreemptMode"),
 )
 
 _SPELLING = {name.lower(): name for name in (*READERS, *LISTS, *OWN_RULES)}
@@ -156,6 +159,9 @@ def read_policy_key(pair: Pair, notes: Notes) -> dict[str, Any]:
         return {name: _with_effect(pair, _TOPOLOGY_WITHOUT_EFFECT, notes)}
     if name == "PriorityWeightTRES":
         return _weighed(pair, name, notes)
+    if name == "PreemptMode":
+        note_within(pair, notes)
+        return {name: without_words(pair.value, WITHIN_OR_PRIORITY).upper() or "OFF"}
     if name == "JobDefaults":
         return notes.read(pair, job_defaults, dict[str, Any]())
     found = notes.read(pair, READERS[name], None)
@@ -165,12 +171,14 @@ def read_policy_key(pair: Pair, notes: Notes) -> dict[str, Any]:
 def _listed(pair: Pair, name: str, notes: Notes) -> dict[str, Any]:
     """Each parameter of a list by its own name."""
     nothing: dict[str, int | str | bool] = {}
-    found = notes.read(pair, parameters, nothing)
+    found = {key.lower(): value for key, value in notes.read(pair, parameters, nothing).items()}
     if name == "SchedulerParameters":
         for key in _ONLY_22_05_ELSEWHERE:
             if key in found:
                 notes.ignore(pair, why_ignored("parameter", key), key=key, value="")
                 del found[key]
+    if name == "PreemptParameters":
+        return {f"preempt_{key}" if key in _ONCE_OF_THE_SCHEDULER else key: found[key] for key in found}
     return found
 
 

@@ -12,22 +12,26 @@ from scheduler_sim.errors import ConfigError
 from scheduler_sim.numerals import is_digits
 from scheduler_sim.system.shared_cores import shares_cores
 from scheduler_sim.system.slurm_conf.gres_conf import FILE, read_gres_conf
+from scheduler_sim.system.slurm_conf.hostlist import natural_key
 from scheduler_sim.system.slurm_conf.ignored import (
     NO_POWER_SAVING,
     NO_TOPOLOGY_CONF,
     NO_TURNS,
     NODES_ARE_ON,
     NOT_MODELLED,
+    ON_NO_SWITCH,
     PREEMPTION,
     TOO_SHORT,
     why_ignored,
 )
+from scheduler_sim.system.slurm_conf.known_keys import is_known, misspelt
 from scheduler_sim.system.slurm_conf.lines import Pair, Record, read_lines
 from scheduler_sim.system.slurm_conf.modules import build_modules
 from scheduler_sim.system.slurm_conf.nodes import (
     Node,
     as_given_out,
     known_names,
+    named_line,
     read_nodes,
     read_sets,
 )
@@ -41,10 +45,9 @@ from scheduler_sim.system.slurm_conf.policy_keys import (
 )
 from scheduler_sim.system.slurm_conf.power_saving import INTERVAL, PROGRAMS, kept_on
 from scheduler_sim.system.slurm_conf.topology_conf import FILE as TOPOLOGY
-from scheduler_sim.system.slurm_conf.topology_conf import read_topology, topology_keys
+from scheduler_sim.system.slurm_conf.topology_conf import nodes_of, read_topology, topology_keys
 from scheduler_sim.system.slurm_conf.values import licences
 from scheduler_sim.system.system import Resource, System
-from scheduler_sim.system.topology import TopologyKeys
 
 MODES = ("OFF", "REQUEUE", "CANCEL")
 SUSPEND, GANG = "SUSPEND,GANG", "GANG"
@@ -52,6 +55,9 @@ SUSPEND, GANG = "SUSPEND,GANG", "GANG"
 
 SLICE, SHORTEST_SLICE_S = "SchedulerTimeSlice", 5
 """How long a turn lasts, and what Slurm does not take."""
+
+CHECKED = ("launchparameters", "slurmctldparameters")
+"""Lists that change nothing, of whose words only the misspelt are told."""
 
 SLURMS_OWN = {
     "SelectType": "select/linear",
@@ -131,6 +137,9 @@ def read_slurm_conf(path: str | Path, modelled: Collection[str] | None = None) -
     nodes = as_given_out(
         nodes, cpus=settings.shares, memory=settings.shares_memory, sockets=settings.shares_sockets
     )
+    topology = _topology(Path(path), settings, known, notes)
+    if "switches" in topology and not settings.topology_is_optional:
+        nodes = _on_switches(nodes, nodes_of(topology), records, notes)
     sets = read_sets(records, nodes, known, notes)
     if (devices := found_as(Path(path).parent / FILE)) is not None:
         said += read_gres_conf(devices, nodes, known, notes)
@@ -153,9 +162,9 @@ def read_slurm_conf(path: str | Path, modelled: Collection[str] | None = None) -
     )
     _note_unused(nodes.keys() - {name for one in partitions for name in one.nodes}, records, notes)
     shared = tuple(Resource(name, amount) for name, amount in settings.licences.items())
-    topology = _topology(Path(path), settings, numbers, known, notes)
+    laid_out = topology_keys(topology, numbers, records, notes)
     try:
-        system = System(cluster, tuple(modules), tuple(led), shared, topology=topology)
+        system = System(cluster, tuple(modules), tuple(led), shared, topology=laid_out)
     except ConfigError as error:
         raise ConfigError([f"{path}: {problem}" for problem in error.problems]) from None
     settings.leave_preemption_out(cores_are_shared=shares_cores(system))
@@ -186,24 +195,29 @@ def _node_defaults(nodes: list[Node]) -> dict[str, NodeDefault]:
     return found
 
 
-def _topology(
-    path: Path,
-    settings: _Settings,
-    numbers: Mapping[str, tuple[str, int]],
-    known: Collection[str],
-    notes: Notes,
-) -> TopologyKeys | None:
-    """The topology.conf beside a slurm.conf, where its TopologyPlugin looks at one."""
+def _topology(path: Path, settings: _Settings, known: Collection[str], notes: Notes) -> dict[str, Any]:
+    """The topology.conf beside a slurm.conf, where its TopologyPlugin looks at one; empty without."""
     if not settings.looks_at_topology:
-        return None
+        return {}
     file = found_as(path.parent / TOPOLOGY)
     if file is None:
         notes.ignore(settings.topology_plugin, NO_TOPOLOGY_CONF)
-        return None
+        return {}
     form = read_topology(file, known, notes)
     if notes.problems:
         raise ConfigError(listed(dict.fromkeys(notes.problems)))
-    return topology_keys(form, numbers, notes, file)
+    return form
+
+
+def _on_switches(
+    nodes: dict[str, Node], on: Collection[str], records: list[Record], notes: Notes
+) -> dict[str, Node]:
+    """The nodes that jobs get under a tree; all of them where none is on a switch."""
+    kept = {name: node for name, node in nodes.items() if name in on}
+    left = [name for name in nodes if name not in on]
+    if kept and left:
+        notes.ignore(named_line(left, records), ON_NO_SWITCH)
+    return kept or nodes
 
 
 class _Settings:
@@ -237,6 +251,14 @@ class _Settings:
             self._take_policy(pair)
         else:
             self._notes.ignore(pair, why_ignored("top", pair.key))
+        if pair.key.lower() in CHECKED:
+            self._check_words(pair)
+
+    def _check_words(self, pair: Pair) -> None:
+        """Note the parameters of a list that Slurm does not have."""
+        for word in filter(None, (word.partition("=")[0].strip() for word in pair.value.split(","))):
+            if not is_known(pair.key.lower(), word):
+                self._notes.ignore(pair, misspelt([pair.key.lower()], word), key=word, value="")
 
     @property
     def shares(self) -> bool:
@@ -264,6 +286,11 @@ class _Settings:
     def looks_at_topology(self) -> bool:
         """Whether Slurm chooses nodes by where they lie."""
         return bool(self.policy.get("TopologyPlugin", "topology/none") != "topology/none")
+
+    @property
+    def topology_is_optional(self) -> bool:
+        """Whether only jobs that ask for switches heed it."""
+        return "TOPOOPTIONAL" in str(self.policy.get("TopologyParam", "")).upper()
 
     @property
     def topology_plugin(self) -> Pair:
@@ -375,7 +402,5 @@ class _Settings:
 
 def _note_unused(unused: Collection[str], records: list[Record], notes: Notes) -> None:
     if unused:
-        first = next(one for one in records if one.kind == "nodename" and one.name.upper() != "DEFAULT")
-        pair = Pair("NodeName", ", ".join(sorted(unused)[:5]), first.place)
         why = f"{len(unused)} nodes in no partition, which no job can reach; left out of the system"
-        notes.ignore(pair, why)
+        notes.ignore(named_line(sorted(unused, key=natural_key), records), why)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -10,13 +10,13 @@ from scheduler_sim.system.node_events import written
 from scheduler_sim.system.slurm_conf.hostlist import expand
 from scheduler_sim.system.slurm_conf.ignored import NO_SUCH_NODE, PARTLY_ON_SWITCHES
 from scheduler_sim.system.slurm_conf.lines import Pair, Record, read_lines
+from scheduler_sim.system.slurm_conf.nodes import named_line
 from scheduler_sim.system.slurm_conf.notes import Notes
 from scheduler_sim.system.slurm_conf.values import count
 from scheduler_sim.system.topology import BLOCK, TREE, TopologyKeys
 
 FILE = "topology.conf"
 LINK_SPEED = "Slurm itself does not use it"
-ON_NO_SWITCH = "on no switch, so that no job gets it, as in Slurm"
 
 _KEYS = {"switchname": ("nodes", "switches", "linkspeed"), "blockname": ("nodes",)}
 
@@ -31,7 +31,6 @@ def read_topology(path: Path, known: Collection[str], notes: Notes) -> dict[str,
     switches: dict[str, Any] = {}
     blocks: dict[str, Any] = {}
     form: dict[str, Any] = {}
-    nodes: set[str] = set()
     for one in said:
         if isinstance(one, Pair):
             if one.key.lower() == "blocksizes":
@@ -41,7 +40,7 @@ def read_topology(path: Path, known: Collection[str], notes: Notes) -> dict[str,
                     one.place, one.key, "found at the beginning; allowed: SwitchName, BlockName, BlockSizes"
                 )
             continue
-        nodes.update(_nodes(one, known, notes))
+        _check_nodes(one, known, notes)
         keys = _of_switch(one, notes) if one.kind == "switchname" else {"nodes": one.text("nodes") or ""}
         if one.kind == "blockname" and not keys["nodes"]:
             notes.wrong(one.place, "BlockName", "found no Nodes; allowed: the nodes of the block")
@@ -53,28 +52,31 @@ def read_topology(path: Path, known: Collection[str], notes: Notes) -> dict[str,
     if switches and blocks:
         notes.wrong(str(path), "BlockName", "found beside SwitchName; allowed: one of them")
     _check_tree(switches, {one.name: one.place for one in said if isinstance(one, Record)}, notes)
-    if left := sorted(set(known) - nodes) if switches else []:
-        pair = Pair("Nodes", f"{left[0]}" + (f" and {len(left) - 1} more" if left[1:] else ""), f"{path}:1")
-        notes.ignore(pair, ON_NO_SWITCH)
     return form | ({"switches": switches} if switches else {}) | ({"blocks": blocks} if blocks else {})
 
 
+def nodes_of(form: Mapping[str, Any]) -> set[str]:
+    """The nodes that hang on a switch, or are in a block."""
+    listed = (form.get("blocks") or form.get("switches") or {}).values()
+    return {node for keys in listed if "nodes" in keys for node in expand(keys["nodes"])}
+
+
 def topology_keys(
-    form: Mapping[str, Any], numbers: Mapping[str, tuple[str, int]], notes: Notes, path: Path
+    form: Mapping[str, Any], numbers: Mapping[str, tuple[str, int]], records: Iterable[Record], notes: Notes
 ) -> TopologyKeys | None:
     """The keys of a system file that say the same; None where there is nothing, or it is not modelled.
 
-    ``numbers``: module and number of each node that is simulated.
+    ``numbers``: module and number of each node that is simulated; ``records``: the lines of the slurm.conf.
     """
     listed = form.get("blocks") or form.get("switches") or {}
     nodes = {name: expand(keys["nodes"]) for name, keys in listed.items() if "nodes" in keys}
-    on = {node for names in nodes.values() for node in names}
+    on = nodes_of(form)
     missing = [node for node in numbers if node not in on]
     touched = {numbers[node][0] for node in on if node in numbers}
     if not touched:
         return None
     if any(numbers[node][0] in touched for node in missing):
-        notes.ignore(Pair(FILE, f"{len(missing)} nodes missing", f"{path}:1"), PARTLY_ON_SWITCHES)
+        notes.ignore(named_line(missing, records), PARTLY_ON_SWITCHES)
         return None
     named = {name: _words(names, numbers) for name, names in nodes.items()}
     if "blocks" in form:
@@ -113,8 +115,8 @@ def _sizes(text: str) -> list[int]:
     return [count(part.strip(), 1) for part in text.split(",")]
 
 
-def _nodes(record: Record, known: Collection[str], notes: Notes) -> Iterator[str]:
-    """The nodes of a line, those that the slurm.conf does not have noted; keys that mean nothing are told."""
+def _check_nodes(record: Record, known: Collection[str], notes: Notes) -> None:
+    """Nodes of a line that the slurm.conf does not have are noted; keys that mean nothing are told."""
     pair: Pair | None
     for key, pair in record.pairs.items():
         if key not in _KEYS[record.kind]:
@@ -126,7 +128,6 @@ def _nodes(record: Record, known: Collection[str], notes: Notes) -> Iterator[str
     if pair is not None and (unknown := [name for name in names if name not in known]):
         more = f" and {len(unknown) - 1} more" if unknown[1:] else ""
         notes.ignore(pair, NO_SUCH_NODE, value=unknown[0] + more)
-    yield from names
 
 
 def _of_switch(record: Record, notes: Notes) -> dict[str, Any]:

@@ -6,13 +6,15 @@ Each reader raises InputError that says what was found and what is allowed.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 from scheduler_sim.config.value import MOST_SECONDS
 from scheduler_sim.errors import InputError
 from scheduler_sim.system.gres import count_of
 
 NO_LIMIT = ("unlimited", "infinite", "-1")
+WITHIN_OR_PRIORITY = ("WITHIN", "PRIORITY")
+"""Words beside a PreemptMode: jobs of one QOS preempt each other; only by priority."""
 _YES = {
     "yes": True,
     "up": True,
@@ -127,6 +129,12 @@ def parameters(text: str) -> dict[str, int | str | bool]:
 def unlimited_or(read: Callable[[str], int]) -> Callable[[str], int]:
     """Return a reader of numbers to which no limit is 0."""
     return lambda text: 0 if text.lower() in NO_LIMIT else read(text)
+
+
+def without_words(text: str, left: Collection[str]) -> str:
+    """Return words separated by commas, as they are written, without those that are left out (upper case)."""
+    words = (word.strip() for word in text.split(","))
+    return ",".join(word for word in words if word and word.upper() not in left)
 
 
 def job_defaults(text: str) -> dict[str, int]:

@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from scheduler_sim.system.slurm_conf.ignored import NOT_ENFORCED
+from scheduler_sim.system.slurm_conf.ignored import NOT_ENFORCED, PREEMPTION
 from scheduler_sim.system.slurm_conf.lines import Pair
-from scheduler_sim.system.slurm_conf.notes import Notes
+from scheduler_sim.system.slurm_conf.notes import Notes, note_within
+from scheduler_sim.system.slurm_conf.values import WITHIN_OR_PRIORITY, without_words
 from scheduler_sim.system.slurm_dumps.accounts import counted
 from scheduler_sim.system.slurm_dumps.associations import NOT_READ
 from scheduler_sim.system.slurm_dumps.options import OF_QOS, option_named, reader
@@ -77,6 +78,18 @@ def qos_form(own: Mapping[str, Any], place: str, notes: Notes) -> int | dict[str
             notes.ignore(Pair(name, "", place), NOT_ENFORCED)
             continue
         value = counted(own[name], Pair(name, "", place), notes)
-        if value != {}:
+        if name == "PreemptMode":
+            value = _preempt_mode(Pair(name, own[name], place), notes)
+        if value not in ({}, _PLAIN.get(name)):
             form[name] = value
     return form["priority"] if form.keys() == {"priority"} else form
+
+
+def _preempt_mode(pair: Pair, notes: Notes) -> str:
+    """Its word; suspension by QOS is not modelled, nor are the words beside it: noted."""
+    note_within(pair, notes)
+    mode = without_words(pair.value, (*WITHIN_OR_PRIORITY, "GANG")).lower()
+    if mode in ("suspend", "on"):
+        notes.ignore(pair, PREEMPTION)
+        return "cluster"
+    return mode or "cluster"
