@@ -8,6 +8,7 @@ from scheduler_sim.cli.site_page import site_text
 from scheduler_sim.cli.terminal import table
 from scheduler_sim.report.wording import plain
 from scheduler_sim.system.site_folder import SiteFolder
+from scheduler_sim.system.slurm_conf.ignored import rank
 
 NOT_READ = "not read: not a file name of a site"
 
@@ -37,7 +38,7 @@ def _left_out(folder: SiteFolder) -> list[str]:
         keys.setdefault((not one.matters, one.why), []).append(one.key)
     rows = [("left out", "settings", "may matter", "why")]
     width = len(rows[0][1])
-    for (harmless, why), names in sorted(keys.items(), key=lambda item: item[0][0]):
+    for (harmless, why), names in sorted(keys.items(), key=lambda item: (item[0][0], rank(item[0][1]))):
         first = list(dict.fromkeys(names))
         shown = ", ".join(plain(name) for name in first[:2]) + (", ..." if len(first) > 2 else "")
         rows.append((shown, f"{len(names):{width},}", "no" if harmless else "yes", why))

@@ -8,6 +8,7 @@ from pathlib import Path
 from scheduler_sim.cli.system_page import system_text
 from scheduler_sim.cli.terminal import table
 from scheduler_sim.report.wording import plain
+from scheduler_sim.system.slurm_conf.ignored import rank
 from scheduler_sim.system.slurm_conf.notes import Ignored
 from scheduler_sim.system.slurm_conf.site import BY_DEFAULT, Site
 
@@ -72,11 +73,11 @@ def _defaults(site: Site) -> str:
 
 
 def _ignored(title: str, ignored: Iterable[Ignored], path: str) -> str:
-    """What is left out, by reason; a key that comes often is named once."""
+    """What is left out, by reason, what decides starts first; a key that comes often is named once."""
     by_reason: dict[str, dict[str, list[Ignored]]] = {}
     for one in ignored:
         by_reason.setdefault(one.why, {}).setdefault(one.key, []).append(one)
-    lines = [line for why, keys in by_reason.items() for line in _reason(why, keys, path)]
+    lines = [line for why in sorted(by_reason, key=rank) for line in _reason(why, by_reason[why], path)]
     return "\n".join([title, *lines]) if lines else ""
 
 

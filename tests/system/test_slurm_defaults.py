@@ -264,3 +264,45 @@ def test_words_beside_a_preempt_mode_are_noted(tmp_path: Path, mode: str) -> Non
     assert found.policy["PreemptMode"] == "REQUEUE"
     assert found.system.partitions[0].slurm["PreemptMode"] == "REQUEUE"
     assert [one.why for one in found.ignored] == [BY_PRIORITY, BY_PRIORITY]
+
+
+@pytest.mark.parametrize(
+    "parameter",
+    [
+        *("bf_interval=0", "bf_interval=20000", "bf_interval=-2", "bf_window=0", "bf_window=50000"),
+        *("bf_resolution=0", "bf_resolution=4000", "bf_max_job_test=0", "bf_node_space_size=1"),
+        *("bf_max_job_start=-1", "default_queue_depth=-5", "bf_min_prio_reserve=0", "bf_window=abc"),
+        *("bf_interval", "sched_interval=-2", "BF_MAX_JOB_ARRAY_RESV=2000"),
+    ],
+)
+def test_a_parameter_out_of_bounds_is_slurms_default(tmp_path: Path, parameter: str) -> None:
+    found = site(tmp_path, f"SchedulerParameters={parameter}\nNodeName=n CPUs=8\n{PART}")
+    name = parameter.partition("=")[0].lower()
+    assert name not in found.policy
+    (note,) = (one for one in found.ignored if one.key == name)
+    assert note.why.endswith("so Slurm takes its default")
+
+
+@pytest.mark.parametrize(
+    ("parameter", "value"),
+    [("bf_interval=-1", -1), ("sched_interval=-1", -1), ("bf_window=60m", 60), ("bf_max_job_start=0", 0)],
+)
+def test_a_parameter_within_bounds_is_read_as_in_c(tmp_path: Path, parameter: str, value: int) -> None:
+    found = site(tmp_path, f"SchedulerParameters={parameter}\nNodeName=n CPUs=8\n{PART}")
+    assert found.policy[parameter.partition("=")[0]] == value
+
+
+def test_unlimited_numbers_of_16_bits(tmp_path: Path) -> None:
+    text = "KillWait=UNLIMITED\nMessageTimeout=infinite\nNodeName=n CPUs=8\n"
+    found = site(tmp_path, f"{text}PartitionName=p Nodes=n PriorityTier=UNLIMITED\n")
+    assert found.policy["KillWait"] == found.policy["MessageTimeout"] == 65_535
+    assert found.system.partitions[0].priority == 65_535
+
+
+def test_what_decides_starts_is_listed_first_and_launching_last(tmp_path: Path) -> None:
+    text = (
+        "TaskPlugin=task/affinity\nMaxJobCount=9\nCompleteWait=5\nBogus=1\nSwitchType=x\nNodeName=n CPUs=8\n"
+    )
+    page = site_text(site(tmp_path, f"{text}{PART}"), str(tmp_path / "slurm.conf"))
+    order = [page.index(key) for key in ("Bogus", "SwitchType", "CompleteWait", "MaxJobCount", "TaskPlugin")]
+    assert order == sorted(order)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from scheduler_sim.system.slurm_conf.known_keys import is_known, misspelt
+from scheduler_sim.system.slurm_conf.known_keys import MISSPELT, is_known, misspelt
 
 NOT_MODELLED = "not modelled"
 
@@ -91,6 +91,20 @@ HARMLESS = (
     *(NO_EFFECT_BY_DEFAULT, NO_TURNS, NO_POWER_SAVING, PROGRAMS, NOT_ENFORCED),
 )
 """Reasons for which a schedule is the same without; the others may change it."""
+
+_STARTS_FIRST = (
+    *(OUTSIDE, PREEMPTION, BY_PRIORITY, NETWORK, NO_TOPOLOGY_CONF, PARTLY_ON_SWITCHES, OTHER_TOPOLOGY),
+    *(ON_NO_SWITCH, LIMITS, SAME_NODES, SHARING, TRES, HETEROGENEOUS, MOVED),
+)
+_LAUNCHING_LAST = (POWER, SITE_CODE, ADMISSION, REQUEUE, LAUNCH)
+
+
+def rank(why: str) -> int:
+    """Where a reason stands among others: what decides when jobs start first, how they are launched last."""
+    if why.startswith(MISSPELT) or why in _STARTS_FIRST:
+        return 0
+    return 2 + _LAUNCHING_LAST.index(why) if why in _LAUNCHING_LAST else 1
+
 
 _TOP = {
     PREEMPTION: r"preempt.*",

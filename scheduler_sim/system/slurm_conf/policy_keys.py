@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from scheduler_sim.system.slurm_conf.bounds import within_bounds
 from scheduler_sim.system.slurm_conf.ignored import (
     ALSO_CORES,
     IN_TURN,
@@ -29,6 +30,7 @@ from scheduler_sim.system.slurm_conf.values import (
     job_defaults,
     parameters,
     seconds,
+    short_count,
     size_mb,
     unlimited_or,
     without_words,
@@ -94,9 +96,9 @@ READERS: dict[str, Callable[[str], Any]] = {
     "SelectType": str.lower,
     "EnforcePartLimits": _enforce,
     "OverTimeLimit": _minutes,
-    "KillWait": count,
-    "MessageTimeout": count,
-    "SchedulerTimeSlice": count,
+    "KillWait": short_count,
+    "MessageTimeout": short_count,
+    "SchedulerTimeSlice": short_count,
     "PreemptType": str.lower,
     "JobRequeue": flag,
     "PreemptExemptTime": lambda text: seconds(text) or 0,
@@ -113,12 +115,12 @@ READERS: dict[str, Callable[[str], Any]] = {
     "PriorityWeightJobSize": count,
     "PriorityWeightPartition": count,
     "PriorityWeightQOS": count,
-    "FairShareDampeningFactor": count,
+    "FairShareDampeningFactor": short_count,
     "SuspendTime": _idle,
-    "SuspendTimeout": count,
-    "ResumeTimeout": count,
-    "SuspendRate": count,
-    "ResumeRate": count,
+    "SuspendTimeout": short_count,
+    "ResumeTimeout": short_count,
+    "SuspendRate": short_count,
+    "ResumeRate": short_count,
     "SuspendExcNodes": str,
     "SuspendExcParts": str,
     "DefMemPerCPU": unlimited_or(size_mb),
@@ -178,8 +180,8 @@ def _listed(pair: Pair, name: str, notes: Notes) -> dict[str, Any]:
                 notes.ignore(pair, why_ignored("parameter", key), key=key, value="")
                 del found[key]
     if name == "PreemptParameters":
-        return {f"preempt_{key}" if key in _ONCE_OF_THE_SCHEDULER else key: found[key] for key in found}
-    return found
+        found = {f"preempt_{key}" if key in _ONCE_OF_THE_SCHEDULER else key: found[key] for key in found}
+    return found if name == "DependencyParameters" else within_bounds(found, pair, notes)
 
 
 def _enforced(pair: Pair, notes: Notes) -> str:

@@ -12,6 +12,7 @@ from scheduler_sim.config.value import MOST_SECONDS
 from scheduler_sim.errors import InputError
 from scheduler_sim.system.gres import count_of
 
+MOST_OF_SHORT = 2**16 - 1
 NO_LIMIT = ("unlimited", "infinite", "-1")
 WITHIN_OR_PRIORITY = ("WITHIN", "PRIORITY")
 """Words beside a PreemptMode: jobs of one QOS preempt each other; only by priority."""
@@ -73,6 +74,11 @@ def count(text: str, minimum: int = 0) -> int:
     if match is None or int(match[1]) < minimum:
         raise InputError(f"found {text[:60]!r}; allowed: an integer >= {minimum}")
     return int(match[1]) * (1024 if match[2] else 1)
+
+
+def short_count(text: str) -> int:
+    """Read a number that Slurm keeps in 16 bits, of which UNLIMITED and INFINITE are the largest."""
+    return MOST_OF_SHORT if text.lower() in ("unlimited", "infinite") else count(text)
 
 
 def with_suffix(text: str) -> int:
