@@ -84,7 +84,7 @@ def test_a_bad_study_writes_nothing(cli, tmp_path):
     (tmp_path / "bad.yaml").write_text("systems: []\npolicies: [fats]\n")
     done = cli("study", tmp_path / "bad.yaml", "--out", tmp_path / "out")
     assert done.code == 2
-    assert "workloads: missing" in done.err
+    assert "systems: found" in done.err
     assert not (tmp_path / "out").exists()
 
 

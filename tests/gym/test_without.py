@@ -15,5 +15,5 @@ def test_it_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "gymnasium", None)
     monkeypatch.delitem(sys.modules, "scheduler_sim.gym", raising=False)
-    with pytest.raises(SchedulerSimError, match=r"pip install 'scheduler-sim\[rl\]'"):
+    with pytest.raises(SchedulerSimError, match=r"pip install 'scheduler-sim\[gym\]'"):
         import_module("scheduler_sim.gym")

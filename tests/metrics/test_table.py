@@ -88,7 +88,7 @@ def test_every_name_in_an_index_is_of_a_row():
         for name in known_metrics(["CM", "a_b"], {"cap": 100, "facility": {}}, ["CM"])
     }
     assert [name for name, metric in found.items() if metric.path not in rows] == []
-    sometimes = {"counts_not_honoured", "counts_unmatched", "counts_preempted"}
+    sometimes = {"counts_not_honoured", "counts_unmatched", "counts_preempted", "counts_nodes_not_there"}
     sometimes |= {"counts_failures", "counts_checkpoints_past_limit", "counts_spread_past_limit"}
     sometimes |= {path for path in rows if path.startswith(("lost_", "suspended_", "topology_"))}
     assert rows - {metric.path for metric in found.values()} == sometimes

@@ -66,7 +66,7 @@ def cases(draw: st.DrawFn, jobs: int = 10) -> Case:
         replace(row, submit=time, begin=row.begin and time + row.begin)
         for row, time in zip(rows, times, strict=True)
     ]
-    drawn = draw(keys()) | {"script_alone": draw(st.booleans())}
+    drawn = draw(keys())
     return Case(modules, tuple(queues), tuple(rows), drawn, begins_s=draw(st.integers(1, 90)))
 
 

@@ -68,7 +68,7 @@ def test_a_column_taken_out_is_a_copy():
         ({"nodes": [1, 2]}, r"differ in length"),
         ({"user": ["a", None, "b"]}, r"column user has missing values"),
         ({"knodes": 1}, r"no such column in a workload: knodes"),
-        ({"skipped": [0, 9, 0]}, r"field skipped; found 9"),
+        ({"skipped": [0, 99, 0]}, r"field skipped; found 99"),
         ({"delay": -7}, r"field delay"),
         ({"begin_time": -2}, r"field begin_time; found -2; allowed: -1 \(none\), or 0 to"),
         ({"array_limit": 0}, r"field array_limit; found 0; allowed: 1 or more; -1 = any number"),

@@ -8,6 +8,7 @@ from scheduler_sim.engine.core.moments import placed_anew, released_by_hand
 from scheduler_sim.engine.core.operations import lift_hold, put_back, take_out
 from scheduler_sim.engine.core.state import UNSEEN, WAITING
 from scheduler_sim.engine.rules.slurm.priority.ranking import give_priority, weigh_again
+from scheduler_sim.engine.rules.slurm.reasons import NONE, waits_for
 from scheduler_sim.engine.rules.slurm.state import IN_LIST_ORDER, SlurmCore
 
 
@@ -19,6 +20,13 @@ def rank_released(core: SlurmCore, row: int) -> None:
         core.slurm.job[row].given = 0
         give_priority(core, row)
         put_back(core, row, waits)
+
+
+@on(released_by_hand, "slurm")
+def note_release(core: SlurmCore, row: int) -> None:
+    """It is told nothing before the next pass."""
+    if core.jobs[row].held:
+        waits_for(core, row, NONE)
 
 
 @on(placed_anew, "slurm")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from scheduler_sim.engine.core.hooks import on
 from scheduler_sim.engine.core.jit import part
-from scheduler_sim.engine.core.moments import held_back, held_by_less, released_by_hand
+from scheduler_sim.engine.core.moments import held_back, held_by_less
 from scheduler_sim.engine.core.state import HELD, HOLD, WAITING
 from scheduler_sim.engine.rules.slurm.change import note_change
 from scheduler_sim.engine.rules.slurm.state import SlurmCore
@@ -146,10 +146,3 @@ def note_hold(core: SlurmCore, row: int) -> None:
     """One that is held by hand is told so at once."""
     if core.jobs[row].held:
         waits_for(core, row, BY_HAND)
-
-
-@on(released_by_hand, "slurm")
-def note_release(core: SlurmCore, row: int) -> None:
-    """It is told nothing before the next pass."""
-    if core.jobs[row].held:
-        waits_for(core, row, NONE)
