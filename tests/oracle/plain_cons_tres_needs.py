@@ -126,10 +126,10 @@ def _memory(ask: Ask, part: SharedPartition, conf: Settings) -> tuple[int, bool]
     if ask.mem_per_cpu is not None:
         return ask.mem_per_cpu, ask.mem_per_cpu > 0
     for default in (part, conf):
-        if default.def_mem_per_cpu:
-            return default.def_mem_per_cpu, True
         if default.def_mem_per_node:
             return default.def_mem_per_node, False
+        if default.def_mem_per_cpu:
+            return default.def_mem_per_cpu, True
     return 0, False
 
 

@@ -53,7 +53,7 @@ def config_of(case: SharedCase, at_once: bool) -> Config:
     config = Config(case.partitions)
     configure(config, case.keys, min(job.submit for job in case.jobs) - case.begins_s)
     if at_once:
-        config.launch_latency, config.main_wait_ms = False, 0
+        config.launch_latency, config.main_wait_ms, config.kill_epilog_ms = False, 0, 0
     return config
 
 
@@ -108,7 +108,9 @@ def by_tiers(draw: st.DrawFn) -> tuple[Preempting, int]:
     groups = {name: Preemptable(draw(modes), its.grace) for name, its in one.groups.items()}
     off = frozenset(name for name, its in groups.items() if its.mode == "OFF")
     settings = replace(one.case.settings, gang=True, by_tier=True, off=off)
-    case = possible(replace(one.case, partitions=parts, settings=settings), everywhere=True)
+    keys = one.case.keys | {"script_alone": False}  # not there where jobs are suspended
+    case = replace(one.case, partitions=parts, settings=settings, keys=keys)
+    case = possible(case, everywhere=True)
     rules = one.rules | {"mode": "SUSPEND,GANG"}
     return replace(one, case=case, rules=rules, groups=groups), draw(st.sampled_from([5, 20, 30]))
 
