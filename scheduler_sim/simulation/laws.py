@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple, cast
 
 from scheduler_sim.engine.engine import FullCore
 from scheduler_sim.errors import SchedulerSimError
@@ -29,7 +29,7 @@ class Standing(NamedTuple):
 
 def broken_law(core: FullCore, system: System) -> SchedulerSimError:
     """Return what to raise where the core has stopped as a count fell below 0: which one, and when."""
-    for module, it in zip(system.modules, core.pools, strict=False):
+    for module, it in zip(system.modules, cast(Any, core.pools), strict=False):
         for name, words in COUNTED.items():
             if it[name] < 0:
                 return SchedulerSimError(

@@ -75,7 +75,7 @@ def test_a_whole_site_runs_with_a_table_of_what_was_understood(cli, whole):
     assert ended.code == 0, ended.err
     lines = [line.split() for line in ended.out.splitlines()]
     for told in (
-        "slurm.conf 4 nodes in 1 module, 1 partition, 4 keys of policy slurm",
+        "slurm.conf 4 nodes in 1 module, 1 partition, 5 keys of policy slurm",
         "sacct.txt the workload",
         "topology.conf nothing",
         "sacctmgr_assoc.txt 1 account, 2 users",

@@ -170,11 +170,11 @@ def test_the_deadlock_test_is_against_the_start_in_this_partition() -> None:
 def test_a_start_behind_the_end_of_the_plan_is_known_as_any_other() -> None:
     """In the pass of 69 a plan of 2 minutes, rounded down, ends at 180; U of job 3 can start at 185, by 189.
 
-    In backfill.c only the other starts and bf_window bind V, so that it is planned for 185, too. That is a
-    change, which brings the passes of 79 and 89. Had V no turn, the next would be made as job 2 ends.
+    In backfill.c only the other starts and bf_window bind V, so that it is planned for 185, too. The
+    next pass is made as job 2 ends.
     """
     jobs = [(1, 0, "B", 1, 1, 1), (2, 5, "A", 2, 78, 3), (3, 6, "A", 1, 1, 1), (3, 6, "B", 1, 1, 1)]
-    assert by_both(jobs, bf_window=2, bf_resolution=60)[2:] == [89, 89]
+    assert by_both(jobs, bf_window=2, bf_resolution=60)[2:] == [83, 83]
 
 
 @pytest.mark.parametrize("keys", [{}, {"bf_min_age_reserve": 25}, {"bf_min_prio_reserve": UNREACHED}])

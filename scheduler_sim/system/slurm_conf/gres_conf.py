@@ -145,7 +145,7 @@ def _note_unused(pairs: Mapping[str, Pair], notes: Notes) -> None:
         elif key == "flags":
             for word in filter(None, (one.strip() for one in pair.value.split(","))):
                 why = (why for why, words in _FLAGS.items() if re.fullmatch(words, word.lower()))
-                notes.ignore(pair, next(why, ignored.UNKNOWN), value=word)
+                notes.ignore(pair, next(why, ignored.NOT_MODELLED), value=word)
         elif key not in (*_FILES, "count", "type"):
             notes.wrong(pair.place, pair.key, f"no key of a {FILE}; allowed: {', '.join(_KEYS)}")
 

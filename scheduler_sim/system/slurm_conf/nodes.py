@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from scheduler_sim.config.value import is_feature
 from scheduler_sim.errors import InputError
@@ -90,7 +91,7 @@ def as_given_out(nodes: dict[str, Node], *, cpus: bool, memory: bool, sockets: b
             name: replace(one, sockets=1) if one.sockets * one.threads == one.cpus else one
             for name, one in nodes.items()
         }
-    cleared = {
+    cleared: dict[str, Any] = {
         name: 0
         for name, counts, key in (("cpus", cpus, "CPUs"), ("memory_mb", memory, "RealMemory"))
         if not counts and all(key in one.by_default for one in nodes.values())
