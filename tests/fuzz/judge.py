@@ -6,10 +6,8 @@ import contextlib
 import io
 import os
 import re
-import signal
 import traceback
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -39,6 +37,7 @@ from scheduler_sim.system.system import System
 from tests.fuzz.cases import Case
 from tests.fuzz.confine import OutsideError, confine_to
 from tests.fuzz.tampering import tampered
+from tests.fuzz.time_limit import TooLongError, limited, trace_of
 
 CPU_S = 20
 """Processor time that a case may take."""
@@ -49,10 +48,6 @@ _NO_FILE = re.compile(r"(no such file|is a directory|cannot be read|not a YAML f
 
 class FoundError(Exception):
     """A case ended as none may; says how."""
-
-
-class _TooLongError(BaseException):
-    """The processor time of a case is over; no handler of errors may swallow it."""
 
 
 @dataclass(frozen=True)
@@ -70,37 +65,19 @@ def judged(case: Case, folder: Path) -> Finding | None:
         (folder / name).write_bytes(content)
     os.chdir(folder)
     try:
-        with _limited():
+        with limited(CPU_S):
             confine_to(folder)
             KINDS[case.kind](case)
             confine_to(None)
         left = sorted(path.name for path in folder.rglob(".*") if path.name != ".lock")
         return Finding(f"leftover {case.kind}", f"left behind: {', '.join(left)}") if left else None
-    except _TooLongError as error:
-        return Finding(f"hang {_place(error)}", f"more than {CPU_S} s of processor time\n{_trace(error)}")
+    except TooLongError as error:
+        return Finding(f"hang {_place(error)}", f"more than {CPU_S} s of processor time\n{trace_of(error)}")
     except (Exception, OutsideError) as error:
-        return Finding(f"{type(error).__name__} {_place(error)}", _trace(error))
+        return Finding(f"{type(error).__name__} {_place(error)}", trace_of(error))
     finally:
         confine_to(None)
         os.chdir(before)
-
-
-@contextmanager
-def _limited() -> Iterator[None]:
-    def over(*_: Any) -> None:
-        raise _TooLongError
-
-    before = signal.signal(signal.SIGPROF, over)
-    signal.setitimer(signal.ITIMER_PROF, CPU_S)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_PROF, 0)
-        signal.signal(signal.SIGPROF, before)
-
-
-def _trace(error: BaseException) -> str:
-    return "".join(traceback.format_exception(error)[-12:])[-4000:]
 
 
 def _place(error: BaseException) -> str:

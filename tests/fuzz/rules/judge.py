@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import signal
 import traceback
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any
 
 from scheduler_sim import Result
 from scheduler_sim.errors import InputError, InvariantError
@@ -24,16 +21,13 @@ from tests.fuzz.rules.policies import policy
 from tests.fuzz.rules.systems import system
 from tests.fuzz.rules.tables import Tables
 from tests.fuzz.rules.workloads import jobs
+from tests.fuzz.time_limit import TooLongError, limited, trace_of
 
 CPU_S = 5.0
 """Processor time that a case may take in plain Python; most take hundredths of a second."""
 
 OTHER_WAYS, BYTES = 6, 60
 """Every sixth case is played in all ways, every sixtieth is also written twice."""
-
-
-class _TooLongError(BaseException):
-    """The processor time of a case is over; no handler of errors may swallow it."""
 
 
 @dataclass
@@ -69,7 +63,7 @@ def judged(case: Case, *, is_compiled: bool = False) -> Outcome:
     """Play and audit a case; compiled, its result is that of plain Python, too."""
     outcome = Outcome()
     try:
-        with _limited(), warnings.catch_warnings():
+        with limited(CPU_S), warnings.catch_warnings():
             warnings.simplefilter("error", RuntimeWarning)
             with interpreted():
                 first = _first(case, outcome)
@@ -80,19 +74,19 @@ def judged(case: Case, *, is_compiled: bool = False) -> Outcome:
                     compare(case, first)
                 if case["level"] > 2:
                     compare_bytes(case)
-    except _TooLongError as error:
-        outcome.sign, outcome.text = "hang", f"more than {CPU_S} s of processor time\n{_trace(error)}"
+    except TooLongError as error:
+        outcome.sign, outcome.text = "hang", f"more than {CPU_S} s of processor time\n{trace_of(error)}"
     except FoundError as error:
         outcome.sign, outcome.text = error.kind, str(error)
     except InvariantError as error:
         outcome.sign, outcome.text = f"check() {str(error).split(':')[0]}", str(error)
     except InputError as error:
         if "rules/own.py:" in str(error):  # code that keeps all rules
-            outcome.sign, outcome.text = "own code fails", _trace(error)
+            outcome.sign, outcome.text = "own code fails", trace_of(error)
         outcome.refused.append(str(error))
         outcome.is_refused = True
     except Exception as error:
-        outcome.sign, outcome.text = f"{type(error).__name__} {_place(error)}", _trace(error)
+        outcome.sign, outcome.text = f"{type(error).__name__} {_place(error)}", trace_of(error)
     return outcome
 
 
@@ -120,24 +114,6 @@ def _first(case: Case, outcome: Outcome) -> Result:
     audit(Tables(result, play))
     result.check()
     return result
-
-
-@contextmanager
-def _limited() -> Iterator[None]:
-    def over(*_: Any) -> None:
-        raise _TooLongError
-
-    before = signal.signal(signal.SIGPROF, over)
-    signal.setitimer(signal.ITIMER_PROF, CPU_S)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_PROF, 0)
-        signal.signal(signal.SIGPROF, before)
-
-
-def _trace(error: BaseException) -> str:
-    return "".join(traceback.format_exception(error)[-12:])[-4000:]
 
 
 def _place(error: BaseException) -> str:
