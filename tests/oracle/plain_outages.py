@@ -67,6 +67,7 @@ class SlurmWithOutages(Slurm):
         self.every_node = self.all_nodes
         self.calendar = Calendar(events)
         self.requeued = 0
+        self.gone: Job | None = None  # failed with its node last
 
     def open_to(self, now: int, job: Job, part: str, nodes: set[int]) -> set[int]:
         return super().open_to(now, job, part, nodes) & self.all_nodes
@@ -88,12 +89,18 @@ class SlurmWithOutages(Slurm):
                 self._lose(job, now, requeue=event.requeue)
 
     def _lose(self, job: Job, now: int, *, requeue: bool) -> None:
+        self.gone = None if requeue else job
         self._kill(job, now, FAILED)
         if requeue:
             job.requeue_at = job.released
             self.requeued += 1
-        else:
+
+    def _clean_after(self, job: Job, now: int) -> None:
+        """Nothing is cleaned of a job that failed with its node."""
+        if job is self.gone:
             job.released = now + self.c.epilog
+        else:
+            super()._clean_after(job, now)
 
     def _over(self) -> bool:
         coming = bool(self.calendar.turns) or any(job.requeue_at is not None for job in self.seen)

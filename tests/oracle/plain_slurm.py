@@ -220,9 +220,13 @@ class Slurm(Passes):
     def _kill(self, job: Job, now: int, state: str) -> None:
         job.state = state
         job.end = now
+        self._clean_after(job, now)
+        self.last_change = now
+
+    def _clean_after(self, job: Job, now: int) -> None:
+        """Its nodes are cleaned of what was killed."""
         self.killed.append(job.id)
         job.released = now + self.c.kill_wait + self.c.kill_epilog + self._seconds_of_cleaning(now)
-        self.last_change = now
 
     def clean_unused(self) -> None:
         """Slurmd says of nodes on which a killed job has no process that they are clean, behind a pass."""

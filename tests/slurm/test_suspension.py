@@ -36,7 +36,8 @@ def suspending(draw: st.DrawFn) -> Preempting:
     one = draw(preempting())
     modes = st.sampled_from(["", "", "", "OFF", "SUSPEND"])
     groups = {name: Preemptable(draw(modes), its.grace) for name, its in one.groups.items()}
-    return replace(one, rules=one.rules | SUSPENDED, groups=groups)
+    case = replace(one.case, keys=one.case.keys | {"script_alone": False})  # refused beside suspension
+    return replace(one, case=case, rules=one.rules | SUSPENDED, groups=groups)
 
 
 def plain(one: Preempting) -> GangSlurm:

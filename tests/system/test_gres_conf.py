@@ -95,7 +95,7 @@ def test_included_files_count_from_the_folder(tmp_path: Path) -> None:
         ("gpu", "Name=gpu Flags=nvidia_gpu_env", ignored.LAUNCH_OF_DEVICES, "Flags", "nvidia_gpu_env"),
         ("gpu,mps", "Name=mps Flags=one_sharing", ignored.PIECES, "Flags", "one_sharing"),
         ("gpu", "Name=gpu Flags=explicit", ignored.WHOLE_NODES, "Flags", "explicit"),
-        ("gpu", "Name=gpu Flags=odd", ignored.UNKNOWN, "Flags", "odd"),
+        ("gpu", "Name=gpu Flags=odd", ignored.NOT_MODELLED, "Flags", "odd"),
     ],
 )
 def test_what_the_slurm_conf_says_otherwise_is_listed(
