@@ -207,6 +207,9 @@ class Waits(Passes):
         if job.sought is None:
             job.sought = self.now
 
+    def _stuck(self, job: Job) -> bool:
+        return super()._stuck(job) and (job.sought is None or self.now > job.sought + self.most_wait + 200)
+
 
 class TopologySlurm(Waits, Slurm):
     """Whole nodes; `weights` of nodes."""

@@ -48,7 +48,7 @@ class Preempting(NamedTuple):
 
     @property
     def keys(self) -> dict[str, Any]:
-        words = ["TopoOptional"] * self.optional + ["Dragonfly"] * self.lie.dragonfly
+        words = ["TopoOptional"] * self.optional + self.lie.words()
         return {"max_switch_wait": self.max_switch_wait, "TopologyParam": words}
 
     def tree(self, nodes: int) -> Any:
@@ -196,7 +196,8 @@ def test_with_limits_of_nodes_the_engine_is_the_plain_model(one: Limited) -> Non
 
     theirs = limited_fates(one.limited, Model, tree=tree, weights=weights)
     asked = asked_by(one.limited.case.jobs)
-    ours = limited_simulation(one.limited, one.lie.keys(), asked, max_switch_wait=one.max_switch_wait)
+    keys = {"max_switch_wait": one.max_switch_wait, "TopologyParam": one.lie.words()}
+    ours = limited_simulation(one.limited, one.lie.keys(), asked, **keys)
     assert fates(ours) == theirs
 
 

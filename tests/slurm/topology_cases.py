@@ -63,6 +63,10 @@ class Site:
         ]
         return {"switches": [listed[i] for i in self.order]}
 
+    def words(self) -> list[str]:
+        """Of TopologyParam."""
+        return ["Dragonfly"] * self.dragonfly
+
     def tree(self, number: dict[tuple[str, int], int]) -> Tree:
         """As the plain model has it; ``number`` of a node of a module."""
         made = [Switch(f"s{i}", {number[node] for node in leaf}) for i, leaf in enumerate(self.leaves)]
