@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from scheduler_sim import Policy, System, Workload, simulate
-from scheduler_sim.engine.rules.slurm.cons_tres import foreseen
+from scheduler_sim.engine.rules.slurm.cons_tres import leaving
 
 SYSTEM = System.from_dict(
     {
@@ -16,7 +16,7 @@ SYSTEM = System.from_dict(
         ]
     }
 )
-"""More than ``foreseen.NEAR`` jobs run at once."""
+"""More jobs run at once than are kept together in ``leaving``."""
 
 
 def crowd(seed: int, jobs: int = 45) -> Workload:
@@ -35,18 +35,17 @@ def crowd(seed: int, jobs: int = 45) -> Workload:
     )
 
 
-def starts(seed: int, **keys: object) -> list[int]:
+def starts(seed: int, system: System = SYSTEM, jobs: int = 45, **keys: object) -> list[int]:
     policy = Policy(backfill="slurm", slurm={"bf_interval": 10, "bf_resolution": 60, **keys})
-    return simulate(SYSTEM, crowd(seed), policy).components["start_time"].tolist()
+    return simulate(system, crowd(seed, jobs), policy).components["start_time"].tolist()
 
 
 @pytest.mark.interpreted
 @pytest.mark.parametrize("seed", range(2))
-def test_who_ends_next_on_some_nodes_is_found_by_the_nodes_as_by_the_jobs(seed, monkeypatch) -> None:
-    monkeypatch.setattr(foreseen, "NEAR", 1)
-    by_nodes = starts(seed)
-    monkeypatch.setattr(foreseen, "NEAR", 1 << 40)
-    assert by_nodes == starts(seed)
+def test_who_leaves_next_is_found_by_many_jobs_at_once_as_by_each(seed, monkeypatch) -> None:
+    together = starts(seed)
+    monkeypatch.setattr(leaving, "LEAVE_AT_MOST", 0)
+    assert together == starts(seed)
 
 
 @pytest.mark.interpreted
@@ -54,3 +53,37 @@ def test_who_ends_next_on_some_nodes_is_found_by_the_nodes_as_by_the_jobs(seed, 
 def test_a_pass_that_stops_where_none_may_start_starts_what_a_whole_one_does(keys) -> None:
     for seed in range(2):
         assert starts(seed, **keys) == starts(seed, accelerate=False, **keys)
+
+
+def with_reservation(start: int, end: int) -> System:
+    one = {"name": "r", "start": start, "end": end, "users": ["u0"], "nodes": ["A[0-1]"]}
+    return System.from_dict(SYSTEM.to_dict() | {"reservations": [one]})
+
+
+BOUNDED = [
+    (SYSTEM, {"bf_resolution": 1, "bf_window": 30}),
+    (SYSTEM, {"bf_running_job_reserve": True}),
+    (with_reservation(400, 900), {}),
+    (with_reservation(100_000, 200_000), {}),
+    (with_reservation(3000, 3600), {"bf_window": 30}),
+]
+NAMES = [
+    "short window",
+    "running jobs reserved",
+    "reservation near",
+    "reservation far",
+    "reservation between",
+]
+
+
+@pytest.mark.interpreted
+@pytest.mark.parametrize(("system", "keys"), BOUNDED, ids=NAMES)
+def test_lower_bounds_on_starts_change_none(system: System, keys: dict[str, object]) -> None:
+    assert starts(0, system, 60, **keys) == starts(0, system, 60, accelerate=False, **keys)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("system", "keys"), BOUNDED, ids=NAMES)
+def test_nor_in_queues_of_hundreds(system: System, keys: dict[str, object]) -> None:
+    for seed in range(10):
+        assert starts(seed, system, 400, **keys) == starts(seed, system, 400, accelerate=False, **keys)

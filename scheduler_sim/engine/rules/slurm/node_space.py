@@ -80,6 +80,12 @@ def has_picked(core: SlurmCore, it: Partition, row: int) -> bool:
 @question
 def take_picked_out(core: SlurmCore, it: Partition, first: int, last: int) -> None:
     """Take the nodes PICKED out of the sets of the records from ``first`` to ``last``."""
+    take_out_of_records(core, it, first, last)
+
+
+@part
+def take_out_of_records(core: SlurmCore, it: Partition, first: int, last: int) -> None:
+    """The same, whatever else is to be done."""
     for i in range(first, last + 1):
         space = core.slurm.plan.space[core.slurm.plan.record[i].row]
         take_out(space, core.slurm.sets.picked, it.low, it.high)

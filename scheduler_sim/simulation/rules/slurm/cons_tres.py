@@ -49,6 +49,7 @@ class ConsTres(Numbers):
         self.needed = shares_under_slurm(run.system, run.policy)
         self._numbers: dict[bytes, int] = {}
         self._levels: dict[bytes, int] = {}
+        self._families: dict[bytes, int] = {}
         self._memory = False
 
     def describe(self, jobs: Jobs) -> Ints | None:
@@ -96,7 +97,8 @@ class ConsTres(Numbers):
         part.rules.whole_sockets = any(word.startswith("CR_SOCKET") for word in words)
         part.rules.least_loaded = "CR_LLN" in words
         keys = self.run.policy.slurm
-        part.rules.accelerate = keys.accelerate and not (
+        part.rules.bounds = keys.accelerate
+        part.rules.cuts_off = keys.accelerate and not (
             keys.reserves_running or keys.looks_at_shares or accrues_limited(keys)
         )
         for i, partition in enumerate(system.partitions):
@@ -138,11 +140,28 @@ class ConsTres(Numbers):
         part.level["need"][levels[new]] = np.flatnonzero(new)
         part.level["read"][levels[new]] = LONG_AGO
         part.level["cpus"][levels] = cpus
+        self._tell_apart(part.level, levels[new], part.need[np.flatnonzero(new)], rows[new])
         part.level["alike"][levels[new]] = self._offer_alike(core, np.flatnonzero(new))
         part.holders[: len(rows)] = self._holders(part.need[: len(rows)], part.holders.shape[1])
         if described is not None:
             part.asked["need"][jobs.where] = described
         return core
+
+    def _tell_apart(self, level: Any, numbers: Ints, needs: Any, rows: Ints) -> None:
+        """What of levels is harder to meet the more it is, and the families that are alike in all else.
+
+        With generic resources that is the memory alone.
+        """
+        alone = np.where(needs["max_nodes"] == 1, needs["tasks"], 0)
+        tasks = np.maximum(np.where(needs["tasks_per_node"] > 0, needs["tasks_per_node"], alone), 1)
+        level["node_cpus"][numbers], level["memory"][numbers] = needs["node_cpus"], needs["memory"]
+        level["tasks"][numbers] = tasks
+        alike = [needs[name] for name in ("partition", "cpus_per_task", "per_cpu", "whole", "kind")]
+        others = rows[:, :-1].copy()
+        others[:, NUMBERS.index("memory")] = 0
+        others *= (needs["generic"] > 0)[:, np.newaxis]
+        kinds = np.column_stack((*alike, needs["memory"] == 0, others))
+        level["family"][numbers] = numbered_rows(self._families, kinds.astype(np.int64))
 
     def _holders(self, needs: Any, size: int) -> np.ndarray:
         """uint64[n, size]: nodes large enough by their configuration (``job_req_node_filter`` of Slurm)."""

@@ -16,6 +16,7 @@ from scheduler_sim.engine.rules.slurm.backfill_pass import (
     is_cut_off,
     is_extra,
 )
+from scheduler_sim.engine.rules.slurm.cons_tres.bounds import forget_bounds
 from scheduler_sim.engine.rules.slurm.cons_tres.foreseen import goes_by_able
 from scheduler_sim.engine.rules.slurm.cons_tres.levels import refresh
 from scheduler_sim.engine.rules.slurm.cons_tres.state import ConsTresCore
@@ -32,6 +33,7 @@ LOOK_EVERY = 8
 @on(entries_begin, "cons_tres")
 def any_may_start(core: ConsTresCore, size: int) -> None:
     """Any of the entries may start something, as far as is known."""
+    forget_bounds(core)
     core.cons_tres.cutoff.last, core.cons_tres.cutoff.taken = size - 1, 1
 
 
@@ -45,7 +47,7 @@ def fewer_may_start(core: ConsTresCore) -> None:
 def none_may_start(core: ConsTresCore, i: int) -> bool:
     """Whether the pass brings the next one, and no entry from ``i`` on may start anything."""
     cutoff = core.cons_tres.cutoff
-    if not core.cons_tres.rules.accelerate or not core.slurm.memory.self_change or core.rules.complex:
+    if not core.cons_tres.rules.cuts_off or not core.slurm.memory.self_change or core.rules.complex:
         return False
     if cutoff.taken or i >= cutoff.again:
         while cutoff.last >= i and not _may_start(core, cutoff.last):

@@ -19,22 +19,20 @@ from scheduler_sim.engine.rules.slurm.cons_tres.able_by import (
 )
 from scheduler_sim.engine.rules.slurm.cons_tres.alike import pick_alike, weigh_alike
 from scheduler_sim.engine.rules.slurm.cons_tres.choice import choose_nodes
+from scheduler_sim.engine.rules.slurm.cons_tres.leaving import next_among, placed_of, runs_among
 from scheduler_sim.engine.rules.slurm.cons_tres.levels import refresh
 from scheduler_sim.engine.rules.slurm.cons_tres.room import (
     copy_room,
     leave_later,
     pick_chosen,
-    place_of,
     room_later,
     room_now,
 )
 from scheduler_sim.engine.rules.slurm.cons_tres.state import AMONG_ABLE, ConsTresCore, Room
-from scheduler_sim.engine.rules.slurm.cons_tres.tenants import forget_changed, leave_by, next_end_among
-from scheduler_sim.engine.rules.slurm.planned_ends import ended_by, everywhere, planned_end, running
+from scheduler_sim.engine.rules.slurm.cons_tres.tenants import forget_changed, leave_by
+from scheduler_sim.engine.rules.slurm.planned_ends import ended_by, planned_end, running
 from scheduler_sim.engine.rules.slurm.predicted import FIRST_GROUP_S, end_as_seen, first_barrier, wider
 from scheduler_sim.engine.rules.slurm.state import Partition
-
-NEAR = 16  # jobs in order of their ends
 
 
 @part
@@ -128,12 +126,17 @@ def expected_start(core: ConsTresCore, placement: int, nodes: Words, later: int)
         if goes_by_able(core, placement):
             refresh(core, need.level)
             enough = enough_able_by(core, need.level, it, nodes, need.min_nodes, later)
+        core.cons_tres.bounding.enough = enough
         time = _start_by_trial(core, placement, it, nodes, enough) if enough < INF else INF
         return time if time <= later else INF
     refresh(core, need.level)
-    enough = enough_able_by(core, need.level, it, nodes, need.min_nodes, later)
-    first = _next_among(core, it, nodes, 0)
-    if enough == INF or first == running(core):
+    enough = core.cons_tres.bounding.enough = enough_able_by(
+        core, need.level, it, nodes, need.min_nodes, later
+    )
+    if enough == INF:
+        return INF
+    first = next_among(core, it, nodes, 0)
+    if first == running(core):
         return INF
     last = _last_of_group_with(core, it, nodes, first, enough)
     end = planned_end(core, last)
@@ -178,36 +181,13 @@ def _last_of_group(core: ConsTresCore, it: Partition, nodes: Words, ended: int) 
 
     Whether a group is whole is only asked behind a job that counts. If none is behind, it is the last of all.
     """
-    last, size = _next_among(core, it, nodes, max(ended - 1, 0)), running(core)
+    last, size = next_among(core, it, nodes, max(ended - 1, 0)), running(core)
     if last < size:
         return last
     last = ended - 2
-    while not _runs_among(core, it, _placed(core, last), nodes):
+    while not runs_among(core, it, placed_of(core, last), nodes):
         last -= 1
     return last
-
-
-@part
-def _next_among(core: ConsTresCore, it: Partition, nodes: Words, i: int) -> int:
-    """The first job from the ``i``-th to end on that runs on any of these nodes, or how many run.
-
-    One of the next is found by looking at each; behind them the nodes are asked who ends there next, as
-    thousands of jobs may run elsewhere before that.
-    """
-    size, near = running(core), i + NEAR
-    while i < size and (i < near or planned_end(core, i) == planned_end(core, i - 1)):
-        if _runs_among(core, it, _placed(core, i), nodes):
-            return i
-        i += 1
-    if i == size:
-        return size
-    end = next_end_among(core, it, nodes, planned_end(core, i - 1))
-    if end == INF:
-        return size
-    i = ended_by(core, end - 1)
-    while not _runs_among(core, it, _placed(core, i), nodes):
-        i += 1
-    return i
 
 
 @part
@@ -241,9 +221,9 @@ def _start_by_trial(core: ConsTresCore, placement: int, it: Partition, nodes: Wo
     while i < size:
         last = -1
         while i < size:
-            placed = _placed(core, i)
+            placed = placed_of(core, i)
             i += 1
-            if not _runs_among(core, it, placed, nodes):
+            if not runs_among(core, it, placed, nodes):
                 continue
             if barrier < 0:
                 barrier = first_barrier(core, planned_end(core, i - 1))
@@ -268,23 +248,3 @@ def _start_by_trial(core: ConsTresCore, placement: int, it: Partition, nodes: Wo
 @event
 def group_has_ended(core: ConsTresCore, need: int) -> None:
     """Jobs have left the later room together, before the need is tried there."""
-
-
-@part
-def _placed(core: ConsTresCore, i: int) -> int:
-    """The placement in which the ``i``-th job to end runs."""
-    every = everywhere(core)
-    return int(core.jobs[core.releases[every, core.pools[every].release_head + i].row].placed)
-
-
-@part
-def _runs_among(core: ConsTresCore, it: Partition, placement: int, nodes: Words) -> bool:
-    """Whether a job runs on any of these nodes."""
-    if core.placements[placement].module != it.module:
-        return False
-    slot = core.shared_nodes.request[placement].slot
-    for i in range(slot, slot + core.placements[placement].nodes):
-        word, bit = place_of(core, it, core.shared_nodes.slots[i])
-        if nodes[word] & bit:
-            return True
-    return False

@@ -22,6 +22,13 @@ from scheduler_sim.engine.rules.slurm.backfill_pass import (
     start_beside,
     starts_on_picked,
 )
+from scheduler_sim.engine.rules.slurm.cons_tres.bounds import (
+    find_bounds,
+    first_unbounded,
+    goes_by_bounds,
+    note_try,
+    record_of,
+)
 from scheduler_sim.engine.rules.slurm.cons_tres.deal import deal
 from scheduler_sim.engine.rules.slurm.cons_tres.foreseen import expected_start, fits_now, may_fit_by
 from scheduler_sim.engine.rules.slurm.cons_tres.lifecycle import may_fit
@@ -128,8 +135,10 @@ def slot_beside_all(core: ConsTresCore, row: int, placement: int, ahead: bool, l
     By then other nodes come free, and it is tried anew. The nodes are PICKED.
     """
     unreserved = core.slurm.sets.unreserved
+    core.cons_tres.bounding.enough = INF
     if ahead and not may_fit_by(core, placement, unreserved, later):
         return INF
+    core.cons_tres.bounding.enough = 0
     if fits_in_slot(core, placement, unreserved):
         pick_chosen(core, core.slurm.partition[core.slurm.way[placement].partition])
         return core.clock.now
@@ -149,8 +158,12 @@ def shared_slot(
     number = core.cons_tres.asked[placement].need
     need = core.cons_tres.need[number]
     start, counted = max(now, earliest_s), False
+    bounded = goes_by_bounds(core, placement) and ahead
+    since = start  # no time from then on has had enough nodes
     open_windows(core)
     record = record_at(core, start)
+    if bounded:
+        find_bounds(core, placement)
     while True:
         moved = start_beside(core, placement, start)
         if moved == INF:
@@ -166,10 +179,14 @@ def shared_slot(
             counted = True
         keep_common(core.slurm.sets.unreserved, core.cons_tres.holders[number], it.low, it.high)
         time = slot_on_unreserved(core, row, placement, ahead, later) if counted else INF
+        if bounded:
+            since = note_try(core, placement, since, start, later)
         if time == INF:
             if later == INF or not ahead:
                 return INF
-            start, record = later, record_at(core, later)
+            start, record = later, record_of(core, later, following)
+            if bounded and counted:
+                start, record = first_unbounded(core, placement, start, record)
             continue
         wait = power_delay(core, placement, max(time, start))
         if wait > 0:
@@ -178,7 +195,7 @@ def shared_slot(
             start = max(time, start) + wait
             if start > core.slurm.memory.window_end:
                 return INF
-            record = record_at(core, start)
+            since, record = start, record_at(core, start)
             continue
         if time < start:
             core.slurm.memory.self_change = 1
@@ -196,5 +213,5 @@ def shared_slot(
         begin, end = span(core, placement, time)
         if plan_is_full(core) or is_free(core, it, begin, end):
             return time
-        start = time if time > start else time + core.slurm.rules.bf_resolution
+        start = since = time if time > start else time + core.slurm.rules.bf_resolution
         record = record_at(core, start)

@@ -27,6 +27,12 @@ MARKS = 32
 EVEN, AMONG_ABLE = 1, 2
 """Of a need that so many able nodes meet: others may be looked at when nodes are chosen, or are of no use."""
 
+BOUNDS = 64
+"""So many lower bounds on starts are kept."""
+
+LEAVE_AT_MOST = 16384
+"""So many running jobs at most are kept together by whom they leave (see ``leaving``)."""
+
 NEVER, YET_UNKNOWN, SOMETIME = -1, 0, 1
 """Whether all nodes together, empty, have room for a need."""
 
@@ -37,7 +43,8 @@ class ConsTresRules(Record):
     memory: int  # 1 = memory is consumable
     whole_sockets: int  # 1 = sockets are, not single cores
     least_loaded: int  # 1 = CR_LLN
-    accelerate: int  # 1 = passes that can start nothing more are cut off
+    cuts_off: int  # 1 = passes that can start nothing more are cut off
+    bounds: int  # 1 = tries are left out that fail by lower bounds on starts
 
 
 class Sharing:
@@ -105,12 +112,17 @@ class Level:
     read: int  # how far the log of changed nodes was read
     alike: int  # 1 = all nodes that are able offer the same: all their CPUs
     marked: int  # ... when the marks were made
+    family: int  # levels of one are alike but for the rest ...
+    node_cpus: int  # ... of which more is harder to meet
+    tasks: int
+    memory: int
 
 
 class Known(Record):
-    """What is kept of the later room (see ``tenants``)."""
+    """What is kept of the later room (see ``tenants``), and of who leaves (see ``leaving``)."""
 
     read: int  # how far the log of changed nodes was read
+    listed: int  # ... as nodes of running jobs were listed
 
 
 class Tenant:
@@ -167,6 +179,25 @@ class Cutoff(Record):
     again: int  # the entry before which it is looked for again
 
 
+class Bound:
+    """From ``since`` to before ``start`` no job starts that asks for so much, for so long (s)."""
+
+    since: int
+    start: int
+    limit: int
+    nodes: int
+    level: int
+
+
+class Bounding(Record):
+    """How many bounds are kept, and hold for the job that is tried (see ``bounds``)."""
+
+    size: int
+    held: int
+    clear: int  # 1 = no reservation of an operator is in its way
+    enough: int  # the planned end with which enough nodes are able at the last try, INF if too few are
+
+
 class Window(Record):
     """From where to where records of the plan are kept in two parts (see ``windows``)."""
 
@@ -212,6 +243,12 @@ class ConsTres(NamedTuple):
     attempt: Attempt
     cutoff: Cutoff
     window: Window
+    bounding: Bounding
+    bound: Table[Bound]  # [BOUNDS + 1] the last is that of the job that is tried
+    holds: Table[Bound]  # [BOUNDS] those that hold for it
+    leave_few: Words  # [.., w] the nodes of a few running jobs in the order of their planned ends
+    leave_many: Words  # [.., w] ... of many
+    gain: Ints  # [records, partitions] nodes that the next record has and this one has not
     from_record: Words  # [records, w] what is free from each record to the middle
     behind_middle: Words  # [w] ... and behind it, to the last
     offer: Table[Offer]  # [n]
@@ -252,6 +289,12 @@ class ConsTresSizes(NamedTuple):
     core_words: int = 0  # for the cores of a node
 
 
+def _known() -> Known:
+    made = one(Known)
+    made.listed = -1
+    return made
+
+
 def _machines(nodes: int) -> Table[Machine]:
     made = table(Machine, nodes)
     made["first"] = -1
@@ -290,7 +333,7 @@ def blank_cons_tres(sizes: ConsTresSizes) -> ConsTres:
         types=zeros(sizes.types, n),
         holders=words(sizes.needs, sizes.words),
         level=table(Level, sizes.levels),
-        known=one(Known),
+        known=_known(),
         mark=zeros(sizes.levels, MARKS),
         able_by=np.zeros((sizes.levels, MARKS, sizes.words), dtype=np.uint64),
         able_at=zeros(sizes.levels, n),
@@ -301,6 +344,12 @@ def blank_cons_tres(sizes: ConsTresSizes) -> ConsTres:
         attempt=one(Attempt),
         cutoff=one(Cutoff),
         window=one(Window),
+        bounding=one(Bounding),
+        bound=table(Bound, BOUNDS + 1),
+        holds=table(Bound, BOUNDS),
+        leave_few=words(min(sizes.placements, LEAVE_AT_MOST) // 8 + 1, sizes.words),
+        leave_many=words(min(sizes.placements, LEAVE_AT_MOST) // 64 + 1, sizes.words),
+        gain=zeros(sizes.records, sizes.partitions),
         from_record=words(sizes.records, sizes.words),
         behind_middle=words(1, sizes.words)[0],
         offer=table(Offer, n),

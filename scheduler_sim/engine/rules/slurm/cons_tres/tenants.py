@@ -6,18 +6,15 @@ end, so that it is kept until something changes on the node.
 
 from __future__ import annotations
 
-from scheduler_sim.engine.core.bits import NONE, ONE, lowest_in
 from scheduler_sim.engine.core.hooks import on
 from scheduler_sim.engine.core.jit import inlined, part
 from scheduler_sim.engine.core.limits import time_granted
 from scheduler_sim.engine.core.moments import end_forgotten, end_planned, started
-from scheduler_sim.engine.core.records import Words
 from scheduler_sim.engine.core.state import INF
 from scheduler_sim.engine.rules.shared_nodes.able import note_change
 from scheduler_sim.engine.rules.shared_nodes.state import LOG
 from scheduler_sim.engine.rules.slurm.cons_tres.room import copy_node, leave_node, put_unknown
 from scheduler_sim.engine.rules.slurm.cons_tres.state import ConsTresCore
-from scheduler_sim.engine.rules.slurm.state import Partition
 
 # -- lists of shares
 
@@ -79,22 +76,6 @@ def plan_end_of_shares(core: ConsTresCore, row: int) -> None:
 
 
 # -- once some have ended
-
-
-@part
-def next_end_among(core: ConsTresCore, it: Partition, nodes: Words, after: int) -> int:
-    """The first planned end behind a time of jobs on any of these nodes; INF if there is none."""
-    part, begin, found = core.cons_tres, core.shared_nodes.module[it.module].begin, INF
-    for word in range(it.low, it.high):
-        bits = nodes[word]
-        while bits != NONE:
-            slot = part.machine[begin + ((word - it.low) << 6) + lowest_in(bits)].first
-            bits &= bits - ONE
-            while slot >= 0 and part.tenant[slot].end <= after:
-                slot = part.tenant[slot].next
-            if slot >= 0:
-                found = min(found, int(part.tenant[slot].end))
-    return found
 
 
 @inlined

@@ -33,12 +33,23 @@ def put_unreserved_from(core: ConsTresCore, placement: int, record: int, start: 
     keep_common(unreserved, core.slurm.nodes.masks[way.mask], it.low, it.high)
     if core.slurm.plan.record[record + 1].begin <= start:
         return  # behind the plan
-    last = record_at(core, last_second(core, start, core.placements[placement].limit))
-    _reach(core, it, record, last)
     window = core.cons_tres.window
+    _reach(core, it, record, _last_record(core, placement, start))
     keep_common(unreserved, core.cons_tres.from_record[record], it.low, it.high)
     if window.last > window.middle:
         keep_common(unreserved, core.cons_tres.behind_middle, it.low, it.high)
+
+
+@part
+def _last_record(core: ConsTresCore, placement: int, start: int) -> int:
+    """The record in which a job would end: not before that of the last time."""
+    end = last_second(core, start, core.placements[placement].limit)
+    if core.cons_tres.window.middle == NO_RECORD:
+        return record_at(core, end)
+    plan, record = core.slurm.plan.record, core.cons_tres.window.last
+    while record + 1 < core.slurm.memory.records and plan[record + 1].begin <= end:
+        record += 1
+    return record
 
 
 @part

@@ -342,7 +342,7 @@ def leave_open(core: ReservationsCore, it: Partition) -> None:
     keep_common(core.slurm.sets.unreserved, core.reservations.sets.open, it.low, it.high)
 
 
-@on(gains_nodes, "reservations", unless="accelerate")
+@on(gains_nodes, "reservations", unless=("accelerate", "cons_tres"))
 def gains_open_nodes(core: ReservationsCore, number: int, record: int, mask: int) -> bool:
     """Whether the next record has nodes OPEN to the entry that this one, within the mask, has not."""
     plan, masks, it = core.slurm.plan, core.slurm.nodes.masks, core.slurm.partition[number]

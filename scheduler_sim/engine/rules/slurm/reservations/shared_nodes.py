@@ -11,13 +11,15 @@ from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.core.records import Words
 from scheduler_sim.engine.rules.shared_nodes.state import MEMORY
 from scheduler_sim.engine.rules.slurm.cons_tres.alike import weigh_alike
+from scheduler_sim.engine.rules.slurm.cons_tres.bounds import is_clear
 from scheduler_sim.engine.rules.slurm.cons_tres.choice import choose_nodes
 from scheduler_sim.engine.rules.slurm.cons_tres.cutoff import has_nodes_of_its_own
+from scheduler_sim.engine.rules.slurm.cons_tres.gains import gains_any
 from scheduler_sim.engine.rules.slurm.cons_tres.lifecycle import may_fit
 from scheduler_sim.engine.rules.slurm.cons_tres.offers import weight_beside
 from scheduler_sim.engine.rules.slurm.cons_tres.room import empty_node, place_of, room_later
 from scheduler_sim.engine.rules.slurm.cons_tres.state import AVAILABLE, ConsTresCore, Need
-from scheduler_sim.engine.rules.slurm.reservations.access import names_reservation
+from scheduler_sim.engine.rules.slurm.reservations.access import gains_open_nodes, names_reservation
 from scheduler_sim.engine.rules.slurm.reservations.nodes import (
     waits_for_jobs_on,
     would_suffice_empty,
@@ -126,3 +128,22 @@ def weigh_alike_inside(core: ReservedSharesCore) -> bool:
 def names_its_own(core: ReservedSharesCore, row: int) -> bool:
     """Those of the reservation that it names."""
     return bool(names_reservation(core, row))
+
+
+@on(is_clear, "reservations", "cons_tres")
+def none_is_in_the_way(core: ReservedSharesCore, placement: int) -> bool:
+    """Whether none stands for which the job could be late, and its turn is not in one."""
+    if core.reservations.at.inside >= 0:
+        return False
+    behind = core.slurm.memory.window_end + core.placements[placement].limit
+    for i in range(len(core.reservations.table)):
+        one = core.reservations.table[i]
+        if one.stands and one.start <= behind and one.end >= core.clock.now:
+            return False
+    return True
+
+
+@on(gains_any, "reservations", "cons_tres")
+def gains_any_open(core: ReservedSharesCore, number: int, record: int, mask: int) -> bool:
+    """Among those that are OPEN."""
+    return gains_open_nodes(core, number, record, mask)
