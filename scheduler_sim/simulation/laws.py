@@ -4,12 +4,28 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple, cast
 
+from scheduler_sim.engine.core import laws
 from scheduler_sim.engine.engine import FullCore
 from scheduler_sim.errors import SchedulerSimError
 from scheduler_sim.system.system import System
 
 MOST_PASSES = 10_000_000
 """Passes at one instant, beside those that jobs can ask for: who needs more will never be done."""
+
+WORDS = {
+    laws.PARTS_IN_USE: "cores, memory or GPUs in use",
+    laws.NODE_JOBS: "jobs",
+    laws.RESOURCE_IN_USE: "in use of the shared resource",
+    laws.SUBMITTED_JOBS: "submitted jobs of a limit's counter (resource_limits),",
+    laws.LIMITED_JOBS: "running jobs of a limit's counter (resource_limits),",
+    laws.LIMITED_AMOUNT: "resources in use of a limit's counter (resource_limits),",
+    laws.ARRAY_TASKS: "running tasks of the array",
+    laws.NODES_OFF: "nodes switched off",
+    laws.NODES_BOOTING: "booting nodes",
+    laws.NODES_STOPPING: "nodes that shut down",
+    laws.START_LOOKED_FOR: "as the next start (s) to try of the component in row",
+}
+"""What a law of the core is about, in the words of an error."""
 
 COUNTED = {
     "free": "idle nodes",
@@ -28,15 +44,36 @@ class Standing(NamedTuple):
 
 
 def broken_law(core: FullCore, system: System) -> SchedulerSimError:
-    """Return what to raise where the core has stopped as a count fell below 0: which one, and when."""
+    """Return what to raise where the core has stopped as a law was broken: which one, whose, and when."""
+    now, found = int(core.clock.now), f"{_found(core, system)}; please report it, with the inputs"
+    if core.clock.law == laws.START_LOOKED_FOR:
+        return SchedulerSimError(f"the search for a start did not advance at {now} s: {found}")
+    return SchedulerSimError(f"the run broke the law that counts are never below 0 at {now} s: {found}")
+
+
+def _found(core: FullCore, system: System) -> str:
+    """What is below 0, or who is looked for."""
+    law, of = int(core.clock.law), int(core.clock.law_of)
+    if law != laws.KEPT:
+        return f"found {int(core.clock.law_count)} {WORDS[law]} {_whose(core, system, law, of)}"
     for module, it in zip(system.modules, cast(Any, core.pools), strict=False):
         for name, words in COUNTED.items():
             if it[name] < 0:
-                return SchedulerSimError(
-                    f"the run broke the law that counts are never below 0 at {int(core.clock.now)} s:"
-                    f" {int(it[name])} {words} of module {module.name}; please report it, with the inputs"
-                )
-    return SchedulerSimError(f"the run broke a law at {int(core.clock.now)} s; please report it")
+                return f"found {int(it[name])} {words} of module {module.name}"
+    return "found no count below 0"
+
+
+def _whose(core: FullCore, system: System, law: int, of: int) -> str:
+    """The name of what has such a number."""
+    if law in (laws.PARTS_IN_USE, laws.NODE_JOBS):
+        module = int(core.shared_nodes.node[of].module)
+        node = of - int(core.shared_nodes.module[module].begin)
+        return f"of module {system.modules[module].name}, node {node}"
+    if law == laws.RESOURCE_IN_USE:
+        return system.resources[of].name if of < len(system.resources) else "power budget"
+    if law in (laws.NODES_OFF, laws.NODES_BOOTING, laws.NODES_STOPPING):
+        return f"of module {system.modules[of].name}"
+    return f"number {of}"
 
 
 def refuse_to_stand_still(core: FullCore, since: Standing) -> Standing:

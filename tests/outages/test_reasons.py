@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from scheduler_sim import Policy, Simulation, System, Workload, simulate
+from scheduler_sim.cli.main import main
 from scheduler_sim.errors import SchedulerSimError
 from scheduler_sim.simulation.node_book import NodeBook, Reason
 from tests.simulation.acting import DONE, at, fates, steps, trace
@@ -158,6 +159,25 @@ def test_a_node_that_is_off_or_powers_down_and_leaves_service_counts_once(state,
 # -- what must never be
 
 
+@pytest.mark.compiled
+def test_parts_of_a_node_that_are_given_back_twice_end_a_compiled_run(monkeypatch, tmp_path, capsys):
+    def break_it(sim: Simulation) -> Any:
+        sim._core.shared_nodes.free[0, :] += 1
+        return run(sim)
+
+    run = Simulation.run
+    monkeypatch.setattr(Simulation, "run", break_it)
+    (tmp_path / "site.yaml").write_text(
+        "modules: [{name: cluster, nodes: 1, shared: true, cores_per_node: 4}]\n"
+    )
+    (tmp_path / "jobs.csv").write_text("job_id,submit_time,run_time,time_limit,nodes,cores\n1,0,10,10,1,1\n")
+    files = [str(tmp_path / name) for name in ("site.yaml", "jobs.csv")]
+    assert main(["run", *files, "--policy", "easy", "--out", str(tmp_path / "out")]) == 1
+    said = capsys.readouterr().err
+    assert "never below 0 at 0 s: found -1 cores" in said or "at 10 s: found -1 cores" in said, said
+    assert "module cluster, node 0" in said
+
+
 def test_a_count_below_none_ends_the_run_and_says_when():
     sim = simulation("easy", 2, [(0, 1, 10), (50, 1, 10)])
 
@@ -166,6 +186,32 @@ def test_a_count_below_none_ends_the_run_and_says_when():
 
     at(sim, 30, break_it)
     with pytest.raises(SchedulerSimError, match=r"-1 nodes out of service of module cluster"):
+        sim.run()
+
+
+def test_parts_of_a_node_that_are_given_back_twice_end_the_run():
+    sim = simulation("easy", 2, [(0, 1, 10), (50, 1, 10)], **SHARED)
+
+    def break_it() -> None:
+        sim._core.shared_nodes.free[0, :] += 1
+
+    at(sim, 5, break_it)
+    with pytest.raises(
+        SchedulerSimError, match=r"at 10 s: found -1 cores, .* in use of module cluster, node 0"
+    ):
+        sim.run()
+
+
+def test_a_shared_resource_of_which_less_than_nothing_is_in_use_ends_the_run():
+    system = System.from_dict({"modules": [{"name": "A", "nodes": 1}], "resources": {"licences": {"x": 2}}})
+    jobs = Workload.from_columns(nodes=[1], submit_time=[0], run_time=[10], licences=["x:1"])
+    sim = Simulation(system, jobs, "easy")
+
+    def break_it() -> None:
+        sim._core.pools[1].busy = 0
+
+    at(sim, 5, break_it)
+    with pytest.raises(SchedulerSimError, match=r"at 10 s: found -1 in use of the shared resource x"):
         sim.run()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from inspect import getsourcelines
 from typing import Any
 
@@ -225,3 +226,42 @@ def test_kth_sp2(name: str, how: str) -> None:
     own = simulate(system, workload, scheduler).components
     built_in = simulate(system, workload, Policy(backfill=BUILT_IN[name])).components
     assert own["start_time"].equals(built_in["start_time"])
+
+
+# -- signals
+
+
+class Stopped(Exception):
+    """What the handler of a signal raises."""
+
+
+@compiled
+class Endless:
+    def __init__(self, is_endless: bool) -> None:
+        self.is_endless = is_endless
+        self.turns = 0
+
+    def schedule(self, view: Any) -> None:
+        while self.is_endless:
+            self.turns = (self.turns + 1) % 1000
+        for job in view.queue:
+            view.start(job)
+
+
+def test_a_loop_without_end_hears_signals():
+    """The handler raises once the loop goes round: before that nothing but the warm-up is compiled."""
+    site = System.from_dict({"modules": [{"name": "A", "nodes": 1}]})
+    jobs = Workload.from_columns(nodes=[1], submit_time=[0], run_time=[10])
+    simulate(site, jobs, Endless(is_endless=False))
+
+    def stop(*_: Any) -> None:
+        raise Stopped
+
+    before = signal.signal(signal.SIGALRM, stop)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 2)
+        with pytest.raises(Stopped):
+            simulate(site, jobs, Endless(is_endless=True))
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)

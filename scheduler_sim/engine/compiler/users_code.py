@@ -3,6 +3,7 @@
 - An index out of bounds is an IndexError, never memory of something else.
 - Integers that do not fit, shifts, powers, ``math`` and conversions fail where they do in Python.
 - A variable that was never assigned is an UnboundLocalError; recursion without end a RecursionError.
+- Its loops hear signals: Ctrl-C and SIGTERM end them.
 - It writes down at which line it is, and at which job it has looked last: ``WHERE``.
 
 That holds in methods and in all functions that they call, however those were decorated.
@@ -10,6 +11,7 @@ That holds in methods and in all functions that they call, however those were de
 
 from __future__ import annotations
 
+import ctypes
 import math
 import operator
 from collections.abc import Iterator
@@ -20,6 +22,7 @@ import numba
 import numpy as np
 from llvmlite import ir as llvm_ir
 from numba.core import cgutils, ir, types
+from numba.core.analysis import compute_cfg_from_blocks
 from numba.core.compiler_machinery import register_pass
 from numba.core.errors import TypingError
 from numba.core.funcdesc import default_mangler
@@ -31,10 +34,16 @@ from scheduler_sim.engine.compiler.assigned import is_nothing, is_same_variable,
 from scheduler_sim.engine.compiler.compile import whatever_the_number
 from scheduler_sim.engine.compiler.linking import PartCompiler
 
-LINE, ROW, DEPTH = range(3)
-WHERE = np.zeros(3, dtype=np.int64)
+LINE, ROW, DEPTH, TURNS = range(4)
+WHERE = np.zeros(4, dtype=np.int64)
 """The line at which a user's code is, the row of the job it has looked at last (-1 = none), how deep it is
-in calls of itself."""
+in calls of itself, and how many turns its loops have made."""
+
+HEARS_EVERY = 1 << 20
+"""Turns of loops from one look for signals to the next."""
+
+CHECK_SIGNALS = ctypes.cast(ctypes.pythonapi.PyErr_CheckSignals, ctypes.c_void_p).value or 0
+"""Where the function of Python's stands that calls the handlers of signals that have come."""
 
 DEEPEST = 1000
 """So many calls of a function by itself may be open, as in Python."""
@@ -106,6 +115,7 @@ class CheckedLower(Lower):
         """Lower a function."""
         self._told_line = 0
         self._maybe, self._bound = maybe_unassigned(self.blocks), dict[str, Any]()
+        self._turns = _jumps_back(self.blocks)
         super().lower_normal_function(fndesc)
 
     def pre_block(self, block: Any) -> None:
@@ -118,6 +128,8 @@ class CheckedLower(Lower):
         """Lower a statement."""
         if _may_fail(inst):
             self._tell_line()
+        if inst in self._turns:
+            self._hear()
         if self._maybe:
             self._look_whether_assigned(inst)
         if isinstance(inst, ir.SetItem | ir.StaticSetItem):
@@ -129,6 +141,21 @@ class CheckedLower(Lower):
         super().lower_inst(inst)
         if isinstance(inst, ir.Assign):
             self._tell_job(inst)
+
+    # -- signals
+
+    def _hear(self) -> None:
+        """One more turn; now and then, hear signals. What a handler raises, Python raises after the call."""
+        place, emit = self._place(TURNS), self._emit
+        turns = self.builder.add(self.builder.load(place), emit.number(1))
+        self.builder.store(turns, place)
+        since = self.builder.and_(turns, emit.number(HEARS_EVERY - 1))
+        with cgutils.if_unlikely(self.builder, self.builder.icmp_signed("==", since, emit.number(0))):
+            whole = llvm_ir.IntType(32)
+            function = llvm_ir.FunctionType(whole, []).as_pointer()
+            status = self.builder.call(self.builder.inttoptr(emit.number(CHECK_SIGNALS), function), [])
+            stopped = self.builder.icmp_signed("!=", status, llvm_ir.Constant(whole, 0))
+            emit.raises(stopped, KeyboardInterrupt, "")
 
     # -- where it is
 
@@ -289,6 +316,7 @@ class CheckedLower(Lower):
         too_deep = self.builder.icmp_signed(">", deep, self._emit.number(DEEPEST))
         self._emit.raises(too_deep, RecursionError, "maximum recursion depth exceeded")
         self.builder.store(deep, place)
+        self._hear()
         signature = self.fndesc.calltypes[expr]
         result = self._lower_call_RecursiveCall(self.typeof(expr.func.name), expr, signature)
         self.builder.store(self.builder.sub(self.builder.load(place), one), place)
@@ -308,6 +336,17 @@ class CheckedLower(Lower):
         with cgutils.if_unlikely(self.builder, status.is_error):
             context.call_conv.return_status_propagate(self.builder, status)
         return result
+
+
+def _jumps_back(blocks: Any) -> set[Any]:
+    """The statements with which a turn of a loop ends."""
+    graph = compute_cfg_from_blocks(blocks)
+    return {
+        blocks[before].terminator
+        for loop in graph.loops().values()
+        for before, _ in graph.predecessors(loop.header)
+        if before in loop.body
+    }
 
 
 def _may_fail(inst: Any) -> bool:

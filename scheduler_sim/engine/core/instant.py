@@ -10,6 +10,7 @@ from __future__ import annotations
 from scheduler_sim.engine.core.events import next_end, pop_end
 from scheduler_sim.engine.core.hooks import question
 from scheduler_sim.engine.core.jit import inlined, part
+from scheduler_sim.engine.core.laws import KEPT
 from scheduler_sim.engine.core.lifecycle import happen, submit, untie
 from scheduler_sim.engine.core.moments import dependencies_updated, instant_opens, pass_begins
 from scheduler_sim.engine.core.record import settle
@@ -59,7 +60,9 @@ def log_is_full(core: Core) -> bool:
 
 @inlined
 def breaks_a_law(core: Core) -> bool:
-    """Whether a count of nodes is below 0: then nothing that follows means anything."""
+    """Whether a count is below 0, or a search had no end: then nothing that follows means anything."""
+    if core.clock.law != KEPT:
+        return True
     for module in range(core.clock.modules):
         it = core.pools[module]
         if it.free < 0 or it.busy < 0 or it.down < 0 or it.draining < 0 or it.queued < 0:

@@ -6,6 +6,7 @@ from scheduler_sim.engine.core.events import KIND, push_end
 from scheduler_sim.engine.core.holding import lift
 from scheduler_sim.engine.core.hooks import question
 from scheduler_sim.engine.core.jit import inlined, part
+from scheduler_sim.engine.core.laws import RESOURCE_IN_USE, keep_count
 from scheduler_sim.engine.core.limits import time_granted
 from scheduler_sim.engine.core.moments import (
     arrives_held,
@@ -118,6 +119,7 @@ def start(core: Core, row: int, placement: int) -> None:
         if core.demand[placement, i] > 0:
             pool = core.clock.modules + i
             core.pools[pool].free -= core.demand[placement, i]
+            core.pools[pool].busy += core.demand[placement, i]
             add_release(core, pool, now + it.limit, row, core.demand[placement, i])
     push_end(core, core.jobs[row].end, row)
     count_pending(core, row, -1)
@@ -195,6 +197,8 @@ def vacate(core: Core, row: int, state: int) -> bool:
         if core.demand[placement, i] > 0:
             pool = core.clock.modules + i
             give_back(core, pool, core.demand[placement, i])
+            core.pools[pool].busy -= core.demand[placement, i]
+            keep_count(core, RESOURCE_IN_USE, i, core.pools[pool].busy)
             drop_release(core, pool, planned, row)
     return gone
 

@@ -64,6 +64,9 @@ class Clock(Record):
     lost: int  # nodes were lost: kept reservations are void
     profiled: int  # the profiles hold a plan made by an earlier pass
     unplanned: int  # ... but for so many jobs at the end of the queue
+    law: int  # the law that was broken, see ``laws``; 0 = none
+    law_of: int  # ... whose
+    law_count: int  # ... and what was found
 
 
 class Rules:
@@ -140,7 +143,7 @@ class Pool:
     reserved: int  # reservations held; easy: the front of the pass before
     cost: float  # of a node for a second
     # what is recorded of a module
-    busy: int
+    busy: int  # of a shared resource, what jobs have of it
     queued: int  # waiting jobs
     queued_nodes: int
     touched: int

@@ -190,7 +190,9 @@ def _change_pace(core: SlowingCore, row: int) -> None:
     else:
         _end_span(core, row)
     core.slowing.at.slowed -= int(it.wanted == OWN)
-    core.pools[core.slowing.at.pool].free += _asks(core, row, it.state) - _asks(core, row, it.wanted)
+    more = _asks(core, row, it.wanted) - _asks(core, row, it.state)
+    core.pools[core.slowing.at.pool].free -= more
+    core.pools[core.slowing.at.pool].busy += more
     core.demand[placed, core.demand.shape[1] - 1] = _asks(core, row, it.wanted)
     it.state, it.since = it.wanted, now
     ran, factor = now - core.jobs[row].start, _factor(core, row, it.state)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from scheduler_sim.engine.core.hooks import on, only_with
 from scheduler_sim.engine.core.instant import is_over, no_job_is_left
 from scheduler_sim.engine.core.jit import part
+from scheduler_sim.engine.core.laws import NODES_BOOTING, NODES_OFF, NODES_STOPPING, keep_count
 from scheduler_sim.engine.core.lifecycle import give_back
 from scheduler_sim.engine.core.loop import take_those_off
 from scheduler_sim.engine.core.moments import (
@@ -75,6 +76,9 @@ def _first_is_over(core: PowerSavingCore, module: int, line: int, row: int, late
 def plan_off(core: PowerSavingCore, module: int) -> None:
     """Nodes that are off can be up a boot from now."""
     it = core.power_saving.module[module]
+    keep_count(core, NODES_OFF, module, it.off)
+    keep_count(core, NODES_BOOTING, module, it.booting)
+    keep_count(core, NODES_STOPPING, module, it.stopping)
     if it.planned > 0:
         drop_release(core, module, it.planned, OFF_NODES)
     it.planned = 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from scheduler_sim.engine.core.hooks import on, question
 from scheduler_sim.engine.core.jit import part
+from scheduler_sim.engine.core.laws import NODE_JOBS, PARTS_IN_USE, keep_count
 from scheduler_sim.engine.core.lifecycle import count_busy, free_nodes, give_back, take_nodes
 from scheduler_sim.engine.core.moments import write_more
 from scheduler_sim.engine.core.record import has_more_to_write
@@ -50,6 +51,7 @@ def free_parts(core: SharedCore, placement: int) -> None:
         node = it.slots[i]
         change_free(core, placement, i, 1)
         it.node[node].jobs -= 1
+        keep_count(core, NODE_JOBS, node, it.node[node].jobs)
         if it.node[node].jobs == 0:
             core.pools[module].busy -= 1
             end_use(core, module, node)
@@ -82,6 +84,7 @@ def change_free(core: SharedCore, placement: int, at: int, sign: int) -> None:
     node, module = it.slots[at], it.module[core.placements[placement].module]
     for kind in range(len(it.capacity)):
         it.free[kind, node] += sign * share_of(core, placement, at, kind)
+        keep_count(core, PARTS_IN_USE, node, it.capacity[kind, node] - it.free[kind, node])
     it.free[CORES, node] += sign * has_to_itself(core, placement)
     module.cores -= sign * share_of(core, placement, at, CORES)
     module.memory -= sign * share_of(core, placement, at, MEMORY)

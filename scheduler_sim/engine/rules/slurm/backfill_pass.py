@@ -10,6 +10,7 @@ from __future__ import annotations
 from scheduler_sim.engine.core.bits import copy, count_common, take_out
 from scheduler_sim.engine.core.hooks import agreement, event, question
 from scheduler_sim.engine.core.jit import part
+from scheduler_sim.engine.core.laws import advances
 from scheduler_sim.engine.core.profile import build_profiles, earliest, occupy
 from scheduler_sim.engine.core.queue import close_gaps
 from scheduler_sim.engine.core.record import fits
@@ -290,7 +291,9 @@ def fixed_slot(core: SlurmCore, row: int, placement: int, ahead: bool, earliest_
     record = record_at(core, start)
     counted, found_free, together = core.slurm.rules.aligned == 0, False, is_member(core, row)
     counted = counted or is_extra(core)
-    while True:
+    tried = start - 1
+    while advances(core, row, tried, start):
+        tried = start
         moved = start_beside(core, placement, start)
         if moved != start:
             if moved == INF:
@@ -357,7 +360,9 @@ def fixed_slot(core: SlurmCore, row: int, placement: int, ahead: bool, earliest_
             return INF
         else:
             core.slurm.memory.retried, start = begin, time + delay
+            tried = start - 1  # once more from the same start at most
         record = record_at(core, start)
+    return INF
 
 
 @part

@@ -5,6 +5,7 @@ from __future__ import annotations
 from scheduler_sim.engine.core.events import KIND, drop_end, push_end
 from scheduler_sim.engine.core.hooks import event, on, only_with, question
 from scheduler_sim.engine.core.jit import part
+from scheduler_sim.engine.core.laws import ARRAY_TASKS, keep_count
 from scheduler_sim.engine.core.lifecycle import (
     forget_run,
     free_nodes,
@@ -220,7 +221,9 @@ def account_end(core: SlurmCore, row: int) -> None:
     if core.slurm.rules.charge_ends:
         charge_until(core, row, core.clock.now)
     if core.holds.term[row].array >= 0:
-        core.holds.array[core.holds.term[row].array].running -= 1
+        array = core.holds.term[row].array
+        core.holds.array[array].running -= 1
+        keep_count(core, ARRAY_TASKS, array, core.holds.array[array].running)
 
 
 @on(event_due, "slurm")

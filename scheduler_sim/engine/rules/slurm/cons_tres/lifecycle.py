@@ -5,6 +5,7 @@ from __future__ import annotations
 from scheduler_sim.engine.core.bits import clear
 from scheduler_sim.engine.core.hooks import on
 from scheduler_sim.engine.core.jit import part
+from scheduler_sim.engine.core.laws import NODE_JOBS, keep_count
 from scheduler_sim.engine.core.lifecycle import free_nodes, take_nodes
 from scheduler_sim.engine.core.moments import submitted
 from scheduler_sim.engine.core.records import Words
@@ -124,6 +125,7 @@ def leave_room(core: ConsTresCore, row: int) -> None:
         change_free(core, placement, slot, 1)
         node = shared.slots[slot]
         shared.node[node].jobs -= 1
+        keep_count(core, NODE_JOBS, node, shared.node[node].jobs)
         core.cons_tres.machine[node].completing += 1
         if shared.node[node].jobs == 0:
             core.pools[it.module].busy -= 1
@@ -208,6 +210,7 @@ def _end_completing(core: ConsTresCore, placement: int, slot: int) -> None:
     """A job that has left the room of a node does not keep it from being idle any more."""
     node, module = core.shared_nodes.slots[slot], core.placements[placement].module
     core.cons_tres.machine[node].completing -= 1
+    keep_count(core, NODE_JOBS, node, core.cons_tres.machine[node].completing)
     if core.cons_tres.machine[node].completing == 0 and core.shared_nodes.node[node].jobs == 0:
         end_use(core, module, node)
     core.pools[module].touched = 1

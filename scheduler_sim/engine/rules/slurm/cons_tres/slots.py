@@ -10,6 +10,7 @@ from __future__ import annotations
 from scheduler_sim.engine.core.bits import copy, count, count_common, keep_common, take_out
 from scheduler_sim.engine.core.hooks import answered_by, on, question
 from scheduler_sim.engine.core.jit import part
+from scheduler_sim.engine.core.laws import advances
 from scheduler_sim.engine.core.records import Words
 from scheduler_sim.engine.core.state import INF
 from scheduler_sim.engine.rules.slurm.backfill_pass import (
@@ -161,10 +162,11 @@ def shared_slot(
     bounded = goes_by_bounds(core, placement) and ahead
     since = start  # no time from then on has had enough nodes
     open_windows(core)
-    record = record_at(core, start)
+    record, tried = record_at(core, start), start - 1
     if bounded:
         find_bounds(core, placement)
-    while True:
+    while advances(core, row, tried, start):
+        tried = start
         moved = start_beside(core, placement, start)
         if moved == INF:
             return INF
@@ -215,3 +217,4 @@ def shared_slot(
             return time
         start = since = time if time > start else time + core.slurm.rules.bf_resolution
         record = record_at(core, start)
+    return INF

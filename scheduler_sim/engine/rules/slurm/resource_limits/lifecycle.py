@@ -5,6 +5,7 @@ from __future__ import annotations
 from scheduler_sim.engine.core.events import KIND, drop_end, push_end
 from scheduler_sim.engine.core.hooks import on
 from scheduler_sim.engine.core.jit import part
+from scheduler_sim.engine.core.laws import LIMITED_AMOUNT, LIMITED_JOBS, SUBMITTED_JOBS, keep_count
 from scheduler_sim.engine.core.lifecycle import finish
 from scheduler_sim.engine.core.moments import ended, event_due, started, stopped, submitted
 from scheduler_sim.engine.core.state import BY_LIMIT, RUNNING, TIMEOUT
@@ -94,7 +95,9 @@ def _count(core: LimitedCore, placement: int, sign: int) -> None:
     limits = core.resource_limits
     standing = limits.standing[limits.of[placement]]
     for i in range(standing.counted, standing.counted_last):
-        limits.counter[limits.counted[i]].submitted += sign
+        counter = limits.counted[i]
+        limits.counter[counter].submitted += sign
+        keep_count(core, SUBMITTED_JOBS, counter, limits.counter[counter].submitted)
 
 
 @on(ended, "resource_limits")
@@ -132,12 +135,14 @@ def _change_use(core: LimitedCore, row: int, sign: int) -> None:
     for i in range(standing.counted, standing.counted_last):
         counter = limits.counted[i]
         limits.counter[counter].jobs += sign
+        keep_count(core, LIMITED_JOBS, counter, limits.counter[counter].jobs)
         for resource in range(len(limits.would_have)):
             has = limits.has[row, resource]
             if limits.dealt_as[resource] == NODES:
                 limits.amount[counter, resource] += count_nodes(core, placement, counter, has, sign)
             else:
                 limits.amount[counter, resource] += sign * has
+            keep_count(core, LIMITED_AMOUNT, counter, limits.amount[counter, resource])
 
 
 @part
