@@ -82,10 +82,10 @@ def change_free(core: SharedCore, placement: int, at: int, sign: int) -> None:
     """A placement has its part of the node in a slot (-1), or gives it back (1)."""
     it = core.shared_nodes
     node, module = it.slots[at], it.module[core.placements[placement].module]
+    it.free[CORES, node] += sign * has_to_itself(core, placement)
     for kind in range(len(it.capacity)):
         it.free[kind, node] += sign * share_of(core, placement, at, kind)
         keep_count(core, PARTS_IN_USE, node, it.capacity[kind, node] - it.free[kind, node])
-    it.free[CORES, node] += sign * has_to_itself(core, placement)
     module.cores -= sign * share_of(core, placement, at, CORES)
     module.memory -= sign * share_of(core, placement, at, MEMORY)
     module.gpus -= sign * share_of(core, placement, at, GPUS)
