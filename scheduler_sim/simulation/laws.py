@@ -15,7 +15,6 @@ MOST_PASSES = 10_000_000
 WORDS = {
     laws.PARTS_IN_USE: "cores, memory or GPUs in use",
     laws.NODE_JOBS: "jobs",
-    laws.RESOURCE_IN_USE: "in use of the shared resource",
     laws.SUBMITTED_JOBS: "submitted jobs of a limit's counter (resource_limits),",
     laws.LIMITED_JOBS: "running jobs of a limit's counter (resource_limits),",
     laws.LIMITED_AMOUNT: "resources in use of a limit's counter (resource_limits),",
@@ -60,6 +59,10 @@ def _found(core: FullCore, system: System) -> str:
         for name, words in COUNTED.items():
             if it[name] < 0:
                 return f"found {int(it[name])} {words} of module {module.name}"
+    resources = [*(one.name for one in system.resources), "power budget"]
+    for it, name in zip(cast(Any, core.pools)[len(system.modules) :], resources, strict=False):
+        if it["busy"] < 0:
+            return f"found {int(it['busy'])} in use of the shared resource {name}"
     return "found no count below 0"
 
 
@@ -69,8 +72,6 @@ def _whose(core: FullCore, system: System, law: int, of: int) -> str:
         module = int(core.shared_nodes.node[of].module)
         node = of - int(core.shared_nodes.module[module].begin)
         return f"of module {system.modules[module].name}, node {node}"
-    if law == laws.RESOURCE_IN_USE:
-        return system.resources[of].name if of < len(system.resources) else "power budget"
     if law in (laws.NODES_OFF, laws.NODES_BOOTING, laws.NODES_STOPPING):
         return f"of module {system.modules[of].name}"
     return f"number {of}"

@@ -6,6 +6,7 @@ import signal
 from inspect import getsourcelines
 from typing import Any
 
+import numba
 import numpy as np
 import pytest
 
@@ -231,10 +232,6 @@ def test_kth_sp2(name: str, how: str) -> None:
 # -- signals
 
 
-class Stopped(Exception):
-    """What the handler of a signal raises."""
-
-
 @compiled
 class Endless:
     def __init__(self, is_endless: bool) -> None:
@@ -248,20 +245,36 @@ class Endless:
             view.start(job)
 
 
-def test_a_loop_without_end_hears_signals():
-    """The handler raises once the loop goes round: before that nothing but the warm-up is compiled."""
+@numba.njit
+def turn(turns: int, is_endless: bool) -> int:
+    while is_endless and turns < 1 << 62:
+        turns = turns + 1 if turns < 1000 else 0
+    return turns
+
+
+@compiled
+class EndlessInTry(Endless):
+    def schedule(self, view: Any) -> None:
+        while self.is_endless:
+            try:
+                self.turns = turn(self.turns, self.is_endless)
+            except Exception:
+                self.turns = 0
+        for job in view.queue:
+            view.start(job)
+
+
+@pytest.mark.parametrize("kind", [Endless, EndlessInTry])
+def test_a_loop_without_end_hears_signals(kind: type) -> None:
+    """Ctrl-C comes once the loop goes round: what is compiled for the first run serves the second."""
     site = System.from_dict({"modules": [{"name": "A", "nodes": 1}]})
     jobs = Workload.from_columns(nodes=[1], submit_time=[0], run_time=[10])
-    simulate(site, jobs, Endless(is_endless=False))
-
-    def stop(*_: Any) -> None:
-        raise Stopped
-
-    before = signal.signal(signal.SIGALRM, stop)
+    simulate(site, jobs, kind(is_endless=False))
+    before = signal.signal(signal.SIGALRM, signal.default_int_handler)
     try:
         signal.setitimer(signal.ITIMER_REAL, 2)
-        with pytest.raises(Stopped):
-            simulate(site, jobs, Endless(is_endless=True))
+        with pytest.raises(KeyboardInterrupt):
+            simulate(site, jobs, kind(is_endless=True))
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)

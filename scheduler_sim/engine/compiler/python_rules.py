@@ -38,7 +38,7 @@ class Emitter:
     def __init__(self, lower: Any) -> None:
         self.context, self.builder, self._lower = lower.context, lower.builder, lower
 
-    def raises(self, condition: Any, kind: type[BaseException], text: str) -> None:
+    def raises(self, condition: Any, kind: type[Exception], text: str) -> None:
         """Raise an error if a condition holds."""
         with cgutils.if_unlikely(self.builder, condition):
             self._lower.return_exception(kind, (text,), loc=self._lower.loc)

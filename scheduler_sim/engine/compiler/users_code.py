@@ -42,8 +42,12 @@ in calls of itself, and how many turns its loops have made."""
 HEARS_EVERY = 1 << 20
 """Turns of loops from one look for signals to the next."""
 
-CHECK_SIGNALS = ctypes.cast(ctypes.pythonapi.PyErr_CheckSignals, ctypes.c_void_p).value or 0
-"""Where the function of Python's stands that calls the handlers of signals that have come."""
+CHECK_SIGNALS, OCCURRED = (
+    ctypes.cast(function, ctypes.c_void_p).value or 0
+    for function in (ctypes.pythonapi.PyErr_CheckSignals, ctypes.pythonapi.PyErr_Occurred)
+)
+"""Addresses of two functions of Python's: one calls the handlers of signals that have come, one says whether
+an exception is waiting to be raised."""
 
 DEEPEST = 1000
 """So many calls of a function by itself may be open, as in Python."""
@@ -145,17 +149,27 @@ class CheckedLower(Lower):
     # -- signals
 
     def _hear(self) -> None:
-        """One more turn; now and then, hear signals. What a handler raises, Python raises after the call."""
+        """One more turn; every so many, call the handlers of signals.
+
+        What a handler raises, Python raises when compiled code has returned, which it does at once. A ``try`` in
+        the user's code cannot keep that: a caller that goes on all the same looks at its own next turn.
+        """
         place, emit = self._place(TURNS), self._emit
         turns = self.builder.add(self.builder.load(place), emit.number(1))
         self.builder.store(turns, place)
         since = self.builder.and_(turns, emit.number(HEARS_EVERY - 1))
         with cgutils.if_unlikely(self.builder, self.builder.icmp_signed("==", since, emit.number(0))):
-            whole = llvm_ir.IntType(32)
-            function = llvm_ir.FunctionType(whole, []).as_pointer()
-            status = self.builder.call(self.builder.inttoptr(emit.number(CHECK_SIGNALS), function), [])
-            stopped = self.builder.icmp_signed("!=", status, llvm_ir.Constant(whole, 0))
-            emit.raises(stopped, KeyboardInterrupt, "")
+            failed = self._from_python(CHECK_SIGNALS, llvm_ir.IntType(32))
+            waiting = self._from_python(OCCURRED, llvm_ir.IntType(64))
+            with cgutils.if_unlikely(self.builder, self.builder.or_(failed, waiting)):
+                self.builder.store(emit.number(-1), place)
+                self.context.call_conv.return_exc(self.builder)
+
+    def _from_python(self, address: int, gives: Any) -> Any:
+        """Call a function of Python's without arguments; whether it returns anything but 0."""
+        function = llvm_ir.FunctionType(gives, []).as_pointer()
+        returned = self.builder.call(self.builder.inttoptr(self._emit.number(address), function), [])
+        return self.builder.icmp_signed("!=", returned, llvm_ir.Constant(gives, 0))
 
     # -- where it is
 

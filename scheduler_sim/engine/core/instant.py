@@ -67,6 +67,9 @@ def breaks_a_law(core: Core) -> bool:
         it = core.pools[module]
         if it.free < 0 or it.busy < 0 or it.down < 0 or it.draining < 0 or it.queued < 0:
             return True
+    for pool in range(core.clock.modules, core.clock.modules + core.demand.shape[1]):
+        if core.pools[pool].busy < 0:
+            return True
     return False
 
 

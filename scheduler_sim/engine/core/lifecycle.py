@@ -6,7 +6,6 @@ from scheduler_sim.engine.core.events import KIND, push_end
 from scheduler_sim.engine.core.holding import lift
 from scheduler_sim.engine.core.hooks import question
 from scheduler_sim.engine.core.jit import inlined, part
-from scheduler_sim.engine.core.laws import RESOURCE_IN_USE, keep_count
 from scheduler_sim.engine.core.limits import time_granted
 from scheduler_sim.engine.core.moments import (
     arrives_held,
@@ -198,7 +197,6 @@ def vacate(core: Core, row: int, state: int) -> bool:
             pool = core.clock.modules + i
             give_back(core, pool, core.demand[placement, i])
             core.pools[pool].busy -= core.demand[placement, i]
-            keep_count(core, RESOURCE_IN_USE, i, core.pools[pool].busy)
             drop_release(core, pool, planned, row)
     return gone
 

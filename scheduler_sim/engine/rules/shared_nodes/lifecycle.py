@@ -86,6 +86,8 @@ def change_free(core: SharedCore, placement: int, at: int, sign: int) -> None:
     for kind in range(len(it.capacity)):
         it.free[kind, node] += sign * share_of(core, placement, at, kind)
         keep_count(core, PARTS_IN_USE, node, it.capacity[kind, node] - it.free[kind, node])
+        if kind != CORES:
+            keep_count(core, PARTS_IN_USE, node, it.free[kind, node])
     module.cores -= sign * share_of(core, placement, at, CORES)
     module.memory -= sign * share_of(core, placement, at, MEMORY)
     module.gpus -= sign * share_of(core, placement, at, GPUS)
