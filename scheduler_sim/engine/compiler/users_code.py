@@ -151,8 +151,8 @@ class CheckedLower(Lower):
     def _hear(self) -> None:
         """One more turn; every so many, call the handlers of signals.
 
-        What a handler raises, Python raises when compiled code has returned, which it does at once. A ``try`` in
-        the user's code cannot keep that: a caller that goes on all the same looks at its own next turn.
+        What a handler raises, Python raises when compiled code has returned, which it does at once. A ``try``
+        in the user's code cannot keep that: a caller that goes on all the same looks at its own next turn.
         """
         place, emit = self._place(TURNS), self._emit
         turns = self.builder.add(self.builder.load(place), emit.number(1))
