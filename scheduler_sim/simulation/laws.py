@@ -13,18 +13,19 @@ MOST_PASSES = 10_000_000
 """Passes at one instant, beside those that jobs can ask for: who needs more will never be done."""
 
 WORDS = {
-    laws.PARTS_IN_USE: "cores, memory or GPUs in use",
-    laws.NODE_JOBS: "jobs",
-    laws.SUBMITTED_JOBS: "submitted jobs of a limit's counter (resource_limits),",
-    laws.LIMITED_JOBS: "running jobs of a limit's counter (resource_limits),",
-    laws.LIMITED_AMOUNT: "resources in use of a limit's counter (resource_limits),",
-    laws.ARRAY_TASKS: "running tasks of the array",
-    laws.NODES_OFF: "nodes switched off",
-    laws.NODES_BOOTING: "booting nodes",
-    laws.NODES_STOPPING: "nodes that shut down",
-    laws.START_LOOKED_FOR: "as the next start (s) to try of the component in row",
+    laws.PARTS_IN_USE: ("shared_nodes", "cores, memory or GPUs in use of"),
+    laws.PARTS_FREE: ("shared_nodes", "free memory or GPUs of"),
+    laws.NODE_JOBS: ("shared_nodes", "jobs of"),
+    laws.SUBMITTED_JOBS: ("resource_limits", "submitted jobs at the counter of limits"),
+    laws.LIMITED_JOBS: ("resource_limits", "running jobs at the counter of limits"),
+    laws.LIMITED_AMOUNT: ("resource_limits", "of a resource in use at the counter of limits"),
+    laws.ARRAY_TASKS: ("slurm", "running tasks of the array"),
+    laws.NODES_OFF: ("power_saving", "nodes switched off of"),
+    laws.NODES_BOOTING: ("power_saving", "booting nodes of"),
+    laws.NODES_STOPPING: ("power_saving", "nodes that shut down of"),
+    laws.START_LOOKED_FOR: ("slurm", "as the next start (s) to try of the component in row"),
 }
-"""What a law of the core is about, in the words of an error."""
+"""Of each law of the core the rule that keeps it, and what it is about, in the words of an error."""
 
 COUNTED = {
     "free": "idle nodes",
@@ -45,16 +46,18 @@ class Standing(NamedTuple):
 def broken_law(core: FullCore, system: System) -> SchedulerSimError:
     """Return what to raise where the core has stopped as a law was broken: which one, whose, and when."""
     now, found = int(core.clock.now), f"{_found(core, system)}; please report it, with the inputs"
+    who = WORDS[int(core.clock.law)][0] if core.clock.law != laws.KEPT else "pools"
+    law = "counts are never below 0"
     if core.clock.law == laws.START_LOOKED_FOR:
-        return SchedulerSimError(f"the search for a start did not advance at {now} s: {found}")
-    return SchedulerSimError(f"the run broke the law that counts are never below 0 at {now} s: {found}")
+        law = "a search for a start advances"
+    return SchedulerSimError(f"rule {who} broke the law that {law} at {now} s: {found}")
 
 
 def _found(core: FullCore, system: System) -> str:
     """What is below 0, or who is looked for."""
     law, of = int(core.clock.law), int(core.clock.law_of)
     if law != laws.KEPT:
-        return f"found {int(core.clock.law_count)} {WORDS[law]} {_whose(core, system, law, of)}"
+        return f"found {int(core.clock.law_count)} {WORDS[law][1]} {_whose(core, system, law, of)}"
     for module, it in zip(system.modules, cast(Any, core.pools), strict=False):
         for name, words in COUNTED.items():
             if it[name] < 0:
@@ -68,12 +71,12 @@ def _found(core: FullCore, system: System) -> str:
 
 def _whose(core: FullCore, system: System, law: int, of: int) -> str:
     """The name of what has such a number."""
-    if law in (laws.PARTS_IN_USE, laws.NODE_JOBS):
+    if law in (laws.PARTS_IN_USE, laws.PARTS_FREE, laws.NODE_JOBS):
         module = int(core.shared_nodes.node[of].module)
         node = of - int(core.shared_nodes.module[module].begin)
-        return f"of module {system.modules[module].name}, node {node}"
+        return f"module {system.modules[module].name}, node {node}"
     if law in (laws.NODES_OFF, laws.NODES_BOOTING, laws.NODES_STOPPING):
-        return f"of module {system.modules[of].name}"
+        return f"module {system.modules[of].name}"
     return f"number {of}"
 
 

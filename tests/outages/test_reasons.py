@@ -185,7 +185,9 @@ def test_a_count_below_none_ends_the_run_and_says_when():
         sim._core.pools[0].down = -1
 
     at(sim, 30, break_it)
-    with pytest.raises(SchedulerSimError, match=r"-1 nodes out of service of module cluster"):
+    with pytest.raises(
+        SchedulerSimError, match=r"rule pools .* s: found -1 nodes out of service of module cluster"
+    ):
         sim.run()
 
 
@@ -196,9 +198,28 @@ def test_parts_of_a_node_that_are_given_back_twice_end_the_run():
         sim._core.shared_nodes.free[0, :] += 1
 
     at(sim, 5, break_it)
-    with pytest.raises(
-        SchedulerSimError, match=r"at 10 s: found -1 cores, .* in use of module cluster, node 0"
-    ):
+    said = r"rule shared_nodes .* at 10 s: found -1 cores, .* in use of module cluster, node 0"
+    with pytest.raises(SchedulerSimError, match=said):
+        sim.run()
+
+
+LIMITED = {"qos": {"normal": {"GrpJobs": 9, "GrpSubmitJobs": 9}}, "AccountingStorageEnforce": "limits"}
+
+
+@pytest.mark.parametrize(
+    ("field", "words"), [("submitted", "submitted jobs at"), ("jobs", "running jobs at")]
+)
+@pytest.mark.parametrize("how", [pytest.param("compiled", marks=pytest.mark.compiled), "interpreted"])
+def test_the_counter_of_a_limit_that_is_too_low_ends_the_run(how, field, words):
+    jobs = Workload.from_columns(nodes=[1, 1], submit_time=[0, 50], run_time=[90, 9], qos="normal", user="u")
+    sim = Simulation(System.homogeneous(2), jobs, Policy(backfill="slurm", slurm=LIMITED))
+
+    def break_it() -> None:
+        sim._core.resource_limits.counter[field][:] = 0
+
+    at(sim, 40, break_it)
+    expected = rf"rule resource_limits .* at (50|9\d|1\d\d) s: found -1 {words} the counter"
+    with pytest.raises(SchedulerSimError, match=expected):
         sim.run()
 
 

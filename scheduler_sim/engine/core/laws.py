@@ -9,8 +9,8 @@ from scheduler_sim.engine.core.jit import inlined, part
 from scheduler_sim.engine.core.state import Core
 
 # fmt: off
-(KEPT, PARTS_IN_USE, NODE_JOBS, SUBMITTED_JOBS, LIMITED_JOBS, LIMITED_AMOUNT, ARRAY_TASKS,
- NODES_OFF, NODES_BOOTING, NODES_STOPPING, START_LOOKED_FOR) = range(11)
+(KEPT, PARTS_IN_USE, PARTS_FREE, NODE_JOBS, SUBMITTED_JOBS, LIMITED_JOBS, LIMITED_AMOUNT, ARRAY_TASKS,
+ NODES_OFF, NODES_BOOTING, NODES_STOPPING, START_LOOKED_FOR) = range(12)
 # fmt: on
 """Laws, by number: ``clock.law`` is the one that was broken first."""
 

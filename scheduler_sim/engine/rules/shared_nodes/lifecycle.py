@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from scheduler_sim.engine.core.hooks import on, question
 from scheduler_sim.engine.core.jit import part
-from scheduler_sim.engine.core.laws import NODE_JOBS, PARTS_IN_USE, keep_count
+from scheduler_sim.engine.core.laws import NODE_JOBS, PARTS_FREE, PARTS_IN_USE, keep_count
 from scheduler_sim.engine.core.lifecycle import count_busy, free_nodes, give_back, take_nodes
 from scheduler_sim.engine.core.moments import write_more
 from scheduler_sim.engine.core.record import has_more_to_write
@@ -87,7 +87,7 @@ def change_free(core: SharedCore, placement: int, at: int, sign: int) -> None:
         it.free[kind, node] += sign * share_of(core, placement, at, kind)
         keep_count(core, PARTS_IN_USE, node, it.capacity[kind, node] - it.free[kind, node])
         if kind != CORES:
-            keep_count(core, PARTS_IN_USE, node, it.free[kind, node])
+            keep_count(core, PARTS_FREE, node, it.free[kind, node])
     module.cores -= sign * share_of(core, placement, at, CORES)
     module.memory -= sign * share_of(core, placement, at, MEMORY)
     module.gpus -= sign * share_of(core, placement, at, GPUS)
