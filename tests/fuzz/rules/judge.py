@@ -23,8 +23,10 @@ from tests.fuzz.rules.tables import Tables
 from tests.fuzz.rules.workloads import jobs
 from tests.fuzz.time_limit import TooLongError, limited, trace_of
 
-CPU_S = 5.0
-"""Processor time that a case may take in plain Python; most take hundredths of a second."""
+CPU_S = 30.0
+"""Processor time that a case may take in plain Python; most take hundredths of a second.
+
+A job that waits until usage has faded below a limit of minutes has tens of thousands of passes: ten seconds."""
 
 OTHER_WAYS, BYTES = 6, 60
 """Every sixth case is played in all ways, every sixtieth is also written twice."""
