@@ -79,37 +79,37 @@ def nodes_of(site: Any) -> int:
 # -- preemption
 
 
+def held(one: Preempting) -> Preempting:
+    """Without the jobs for which no switch has enough nodes: Slurm rejects them."""
+    size, partitions = nodes_of(one.site), whole.config_of(one.site).partitions
+    tree, weights = one.tree(size), dict.fromkeys(range(size), 1)
+
+    def is_held(job: Job) -> bool:
+        own = [set(partitions[part].nodes) for part in job.partitions]
+        asks = not one.optional or job.switches > 0
+        return not asks or all(choose(tree, job.nodes, nodes, weights) for nodes in own)
+
+    jobs = tuple(job for job in one.site.case.jobs if is_held(job))
+    assume(jobs)
+    return one._replace(site=replace(one.site, case=replace(one.site.case, jobs=jobs)))
+
+
 @given(preempting(whole.preempting(), nodes_of))
 @examples(150)
 def test_on_whole_nodes_the_engine_is_the_plain_model(one: Preempting) -> None:
+    one = held(one)
     rules = PreemptRules(partitions=one.site.groups, **one.site.rules)
     size = nodes_of(one.site)
-    weights = dict.fromkeys(range(size), 1)
-
-    def slurm_of(jobs: Any) -> PreemptingTopologySlurm:
-        made = PreemptingTopologySlurm(
-            whole.config_of(one.site),
-            deepcopy(list(jobs)),
-            [],
-            rules,
-            tree=one.tree(size),
-            weights=weights,
-            optional=one.optional,
-        )
-        made.most_wait = one.max_switch_wait
-        return made
-
-    slurm = slurm_of(one.site.case.jobs)
-
-    def held(job: Any) -> bool:  # by some switch; others Slurm rejects
-        own = [set(slurm.c.partitions[part].nodes) for part in job.partitions]
-        asks = not one.optional or job.switches > 0
-        return not asks or all(choose(slurm.tree, job.nodes, nodes, weights) for nodes in own)
-
-    jobs = tuple(job for job in one.site.case.jobs if held(job))
-    assume(jobs)
-    one = one._replace(site=replace(one.site, case=replace(one.site.case, jobs=jobs)))
-    slurm = slurm_of(jobs)
+    slurm = PreemptingTopologySlurm(
+        whole.config_of(one.site),
+        deepcopy(list(one.site.case.jobs)),
+        [],
+        rules,
+        tree=one.tree(size),
+        weights=dict.fromkeys(range(size), 1),
+        optional=one.optional,
+    )
+    slurm.most_wait = one.max_switch_wait
     slurm.run(UNTIL_S)
     result = played(one, whole)
     assert fates(result) == {job.id: (job.state, job.start) for job in slurm.jobs}
