@@ -42,6 +42,7 @@ def test_recorded_cases_are_met_as_the_page_says(name: str) -> None:
 
 
 @needs_shared
+@pytest.mark.long
 @pytest.mark.parametrize("name", PREEMPTING)
 def test_cases_with_preemption_are_met_as_the_page_says(name: str) -> None:
     row = preempted_row(name)
