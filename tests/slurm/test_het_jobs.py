@@ -168,13 +168,20 @@ def test_the_deadlock_test_is_against_the_start_in_this_partition() -> None:
 
 
 def test_a_start_behind_the_end_of_the_plan_is_known_as_any_other() -> None:
-    """In the pass of 69 a plan of 2 minutes, rounded down, ends at 180; U of job 3 can start at 185, by 189.
+    """Job 2 has A from 5 to 83, by its limit to 185; a plan of 2 minutes, rounded down, ends at 120 or 180.
 
-    In backfill.c only the other starts and bf_window bind V, so that it is planned for 185, too. The
-    next pass is made as job 2 ends.
+    Pass of 9: U of job 3 could start at 185, which is behind 9 + bf_window = 129, and V has no turn.
+    Then nothing is new: that main, at 59, finds one waiting job is no change. From 19 on backfill looks
+    every second whether anything is. Job 2 ends at 83: pass of 83, U and V start.
+
+    With job 4, submitted at 69, main starts it, which is a change: pass of 69, whose plan ends at 180.
+    U can start at 185, behind that, but by 69 + bf_window = 189; in backfill.c only the other starts and
+    bf_window bind V, so that it is tried for 185, too. Job 4 ends at 70: pass of 79. Job 2 ends at 83,
+    within 10 s of that: pass of 89.
     """
     jobs = [(1, 0, "B", 1, 1, 1), (2, 5, "A", 2, 78, 3), (3, 6, "A", 1, 1, 1), (3, 6, "B", 1, 1, 1)]
     assert by_both(jobs, bf_window=2, bf_resolution=60)[2:] == [83, 83]
+    assert by_both([*jobs, (4, 69, "B", 1, 1, 1)], bf_window=2, bf_resolution=60)[2:] == [89, 89, 69]
 
 
 @pytest.mark.parametrize("keys", [{}, {"bf_min_age_reserve": 25}, {"bf_min_prio_reserve": UNREACHED}])
