@@ -167,6 +167,19 @@ def test_the_deadlock_test_is_against_the_start_in_this_partition() -> None:
     assert by_both([*jobs, *third[:1], *fourth, late])[-1] > 9
 
 
+def test_a_job_whose_components_have_no_start_does_not_move_the_clock_for_ever() -> None:
+    """A limit keeps job 1 for good, so that no start of its components is ever known, nor in sight.
+
+    Job 2 waits for its start. The run ended at 2^60 s less bf_window, and job 1 had waited as long.
+    """
+    jobs = [(1, 0, "A", 1, 0, 1), (1, 0, "A", 1, 0, 1), (2, 1, "A", 1, 0, 1)]
+    keys = {"accounts": {"root": {"limits": {"GrpTRES": {"node": 0}}}}}
+    after = {"dependency_ids": ["", "", "1"], "dependency_kinds": ["", "", "AFTER+1"]}
+    starts, waits = told(simulation(jobs, keys, **after).run(), "start_time", "wait_limit")
+    assert starts == [-1, -1, -1]
+    assert max(waits) < 100
+
+
 def test_a_start_behind_the_end_of_the_plan_is_known_as_any_other() -> None:
     """Job 2 has A from 5 to 83, by its limit to 185; a plan of 2 minutes, rounded down, ends at 120 or 180.
 

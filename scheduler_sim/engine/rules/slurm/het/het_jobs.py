@@ -76,7 +76,8 @@ def waits_for_window(core: SlurmCore, row: int) -> bool:
     first = not_before(core, row)
     if first <= core.clock.now + core.slurm.rules.bf_window:
         return False
-    holds_until(core, first - core.slurm.rules.bf_window)
+    if first < INF:
+        holds_until(core, first - core.slurm.rules.bf_window)
     return True
 
 
