@@ -28,6 +28,9 @@ CPU_S = 30.0
 
 A job that waits until usage has faded below a limit of minutes has tens of thousands of passes: ten seconds."""
 
+COMPILED_CPU_S = 600.0
+"""... and where shapes are compiled for it, which takes ten seconds and more each."""
+
 OTHER_WAYS, BYTES = 6, 60
 """Every sixth case is played in all ways, every sixtieth is also written twice."""
 
@@ -65,7 +68,7 @@ def judged(case: Case, *, is_compiled: bool = False) -> Outcome:
     """Play and audit a case; compiled, its result is that of plain Python, too."""
     outcome = Outcome()
     try:
-        with limited(CPU_S), warnings.catch_warnings():
+        with limited(COMPILED_CPU_S if is_compiled else CPU_S), warnings.catch_warnings():
             warnings.simplefilter("error", RuntimeWarning)
             with interpreted():
                 first = _first(case, outcome)
