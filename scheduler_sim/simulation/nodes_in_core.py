@@ -165,7 +165,7 @@ class _SharedNodes(_NamedNodes):
             back[nodes] = time
 
     def _rows_on(self, nodes: Sequence[int]) -> np.ndarray:
-        rows = _running(self._core)
+        rows = _running_or_suspended(self._core)
         placed = np.asarray(self._core.jobs)["placed"][rows]
         modules = np.asarray(self._core.placements)["module"][placed]
         own = self._core.shared_nodes.module["begin"][modules] == self._begin
@@ -222,3 +222,12 @@ def _running(core: FullCore) -> np.ndarray:
     rows = np.sort(np.asarray(core.heap)["row"][: core.clock.events])
     running: np.ndarray = rows[rows // KIND == 0]
     return running
+
+
+def _running_or_suspended(core: FullCore) -> np.ndarray:
+    """Rows of components that have nodes, ascending: under Slurm a suspended one has no event for its end."""
+    if not has(core, "slurm"):
+        return _running(core)
+    from scheduler_sim.simulation.rules.slurm.running import planned_ends
+
+    return np.array(list(planned_ends(core)), dtype=np.int64)

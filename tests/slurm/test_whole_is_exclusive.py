@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from scheduler_sim import Policy, Result, System, Workload, simulate
 from tests.conftest import examples
+from tests.oracle.plain_outages import Event
 from tests.oracle.plain_power_saving import Power
 from tests.oracle.plain_preempting_sites import PreemptingReservedSlurm
 from tests.oracle.plain_preemption_records import PreemptQos
@@ -79,7 +80,7 @@ def _played(play: Callable[[], Any], module: ModuleType, shared: bool, weights: 
             for part, weight in zip(one["node_sets"], weights or (1, 1), strict=True):
                 part |= {"weight": weight, "cores_per_node": CORES}
         if shared:
-            columns = {name: workload.table[name] for name in workload.table}
+            columns = {str(name): workload.table[name] for name in workload.table}
             workload = Workload.from_columns(**columns | {"exclusive": [1] * len(workload.table)})
         made.append(simulate(System.from_dict(keys), workload, policy, **more))
         return made[-1]
@@ -122,8 +123,8 @@ def test_limits(case: LimitedCase) -> None:
 @examples(30)
 @given(limited())
 def test_limits_of_nodes_beside_a_topology(one: Limited) -> None:
-    asked, keys = asked_by(one.limited.case.jobs), {"max_switch_wait": one.max_switch_wait}
-    keys |= {"TopologyParam": one.lie.words()}
+    asked = asked_by(one.limited.case.jobs)
+    keys: dict[str, Any] = {"max_switch_wait": one.max_switch_wait, "TopologyParam": one.lie.words()}
     same(lambda: limit_cases.limited_simulation(one.limited, one.lie.keys(), asked, **keys), limit_cases)
 
 
@@ -137,7 +138,7 @@ def test_power_saving(drawn: tuple[Case, Power, list[str]]) -> None:
 @given(powered_on_switches())
 def test_power_saving_beside_a_topology(drawn: tuple[OnSwitches, Power, list[str]]) -> None:
     found, power, words = drawn
-    assume(found.case.jobs)
+    assume(found.case.jobs and goes_by_what_jobs_asked(found.optional, found.site, found.case.jobs))
     given_models = models(*found.case.modules, boot=power.boot, stop=power.stop)
     keys = keys_of(power, words)
     same(lambda: topology_cases.played(found, given_models, **keys), topology_cases, found.weights)
@@ -167,7 +168,7 @@ def test_preemption(drawn: tuple[Preempting, dict[str, PreemptQos]], by_qos: boo
     """REQUEUE, CANCEL and grace, by tiers of partitions and by QOS."""
     one, qos = drawn
     columns = {"qos": [job.qos for job in one.case.jobs]}
-    keys = {"PreemptType": "preempt/qos"} if by_qos else {}
+    keys: dict[str, Any] = {"PreemptType": "preempt/qos"} if by_qos else {}
     keys |= {"qos": {name: whole.keys_of(its) for name, its in qos.items()}}
     same(lambda: whole.played(one, columns, **keys), whole)
 
@@ -193,6 +194,15 @@ def test_suspension(one: Preempting) -> None:
 @given(struck(preempting(), nodes_of) | struck(suspending().map(tiers_apart), nodes_of))
 def test_preemption_beside_events_of_nodes(one: Struck) -> None:
     same(lambda: outages_of_preempting.played(one, whole), whole)
+
+
+def test_who_is_suspended_where_nodes_are_shared_ends_with_a_node() -> None:
+    """Job 1 has all three nodes from 4 on, job 2 two of them from 40 on; at 50 the other one goes down."""
+    one = outages_of_preempting.site(Event(50, frozenset({2}), down=True, end=120), "SUSPEND,GANG")
+    result = _played(lambda: outages_of_preempting.played(one, whole), whole, True, None)
+    failed = result.runs[result.runs["state"] == "NODE_FAIL"]
+    assert failed[["component_id", "end_time", "lost_s"]].values.tolist() == [[1, 50, 36]]
+    assert result.components[["start_time", "end_time"]].values.tolist()[1] == [40, 60]
 
 
 @examples(30)
