@@ -32,7 +32,9 @@ PLAYS = [
 
 @needs_shared
 @pytest.mark.parametrize("name", MET)
-def test_recorded(name: str) -> None:
+def test_recorded(name: str, request: pytest.FixtureRequest) -> None:
+    if name == "Q2a_assoc_limits":
+        request.applymarker(pytest.mark.xfail(reason="not met since rules c1 to c5: CHANGELOG, known faults"))
     case = load_case(name)
     run, found = nearest(case, *PLAYS)
     assert meets(case, found), (run.name, found)
