@@ -58,6 +58,7 @@ from scheduler_sim.engine.rules.slurm.node_space import (
     plan_is_full,
     plan_started,
     record_at,
+    record_of,
     reserve,
     rounded_down,
     span,
@@ -316,8 +317,7 @@ def fixed_slot(core: SlurmCore, row: int, placement: int, ahead: bool, earliest_
                     core.slurm.memory.tested += would_suffice(core, placement, ahead)
                 return INF
             start = later + delay
-            at_boundary = following >= 0 and core.slurm.plan.record[following].begin == start
-            record = following if at_boundary else record_at(core, start)
+            record = record_of(core, start, following)
             continue
         pick(core, placement, core.slurm.sets.later)
         wait = power_delay(core, placement, max(time, start))

@@ -153,6 +153,13 @@ def record_at(core: SlurmCore, time: int) -> int:
 
 
 @part
+def record_of(core: SlurmCore, start: int, following: int) -> int:
+    """The record in which the next try lies: the ``following`` one if it starts where that begins."""
+    at_boundary = following >= 0 and core.slurm.plan.record[following].begin == start
+    return following if at_boundary else record_at(core, start)
+
+
+@part
 def next_attempt(core: SlurmCore, placement: int, record: int, start: int) -> int:
     """The record at whose begin to try after ``start``, which lies in ``record``; -1 if there is none.
 

@@ -8,13 +8,13 @@ what has to be free at a try reaches as far as the other's limit does from any s
 
 from __future__ import annotations
 
-from scheduler_sim.engine.core.hooks import agreement, question
+from scheduler_sim.engine.core.hooks import question
 from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.core.state import INF
 from scheduler_sim.engine.rules.slurm.backfill_pass import next_try
 from scheduler_sim.engine.rules.slurm.cons_tres.foreseen import goes_by_able
 from scheduler_sim.engine.rules.slurm.cons_tres.state import BOUNDS, Bound, ConsTresCore
-from scheduler_sim.engine.rules.slurm.node_space import next_attempt, record_at
+from scheduler_sim.engine.rules.slurm.node_space import next_attempt, record_of
 
 
 @part
@@ -29,10 +29,10 @@ def is_clear(core: ConsTresCore, placement: int) -> bool:
     return True
 
 
-@agreement
-def preempts_nobody(core: ConsTresCore, placement: int) -> bool:
-    """Whether a job finds only nodes that others have left."""
-    return True
+@question
+def may_make_room(core: ConsTresCore, placement: int) -> bool:
+    """Whether others may have to go for a job."""
+    return False
 
 
 @part
@@ -43,16 +43,14 @@ def goes_by_bounds(core: ConsTresCore, placement: int) -> bool:
     if not core.cons_tres.rules.bounds or not at.clear:
         return False
     any_of_them = way.mask == core.slurm.partition[way.partition].members
-    return bool(any_of_them and goes_by_able(core, placement) and preempts_nobody(core, placement))
+    return bool(any_of_them and goes_by_able(core, placement) and not may_make_room(core, placement))
 
 
 @part
-def note_bound(core: ConsTresCore, placement: int, since: int, start: int) -> None:
-    """From ``since`` to before ``start`` too few nodes were able at any time."""
+def _note_bound(core: ConsTresCore, since: int, start: int) -> None:
+    """From ``since`` to before ``start`` too few nodes were able at any time for the job that is tried."""
     at, new = core.cons_tres.bounding, core.cons_tres.bound[BOUNDS]
-    number = core.cons_tres.asked[placement].need
-    new.since, new.start, new.limit = since, start, core.placements[placement].limit
-    new.nodes, new.level = core.cons_tres.need[number].min_nodes, core.cons_tres.need[number].level
+    new.since, new.start = since, start
     for i in range(at.size):
         if _says_no_less(core, core.cons_tres.bound[i], new):
             return
@@ -81,7 +79,7 @@ def note_try(core: ConsTresCore, placement: int, since: int, start: int, later: 
         return since
     if start > since:
         end = max(start, min(enough, start + core.placements[placement].limit))
-        note_bound(core, placement, since, end)
+        _note_bound(core, since, end)
     return later
 
 
@@ -127,7 +125,7 @@ def _asks_no_more(core: ConsTresCore, one: Bound, other: Bound) -> bool:
 
 @part
 def find_bounds(core: ConsTresCore, placement: int) -> None:
-    """List the bounds that hold for a placement."""
+    """A job is about to be tried: list the bounds that hold for it."""
     at = core.cons_tres.bounding
     own = core.cons_tres.bound[BOUNDS]
     own.limit = core.placements[placement].limit
@@ -152,13 +150,6 @@ def first_unbounded(core: ConsTresCore, placement: int, start: int, record: int)
             break
         start, record = later, record_of(core, later, following)
     return start, record
-
-
-@part
-def record_of(core: ConsTresCore, later: int, following: int) -> int:
-    """The record in which the next try lies: where one begins, most often."""
-    at_boundary = following >= 0 and core.slurm.plan.record[following].begin == later
-    return following if at_boundary else record_at(core, later)
 
 
 @part

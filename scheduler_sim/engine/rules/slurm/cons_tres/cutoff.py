@@ -16,7 +16,7 @@ from scheduler_sim.engine.rules.slurm.backfill_pass import (
     is_cut_off,
     is_extra,
 )
-from scheduler_sim.engine.rules.slurm.cons_tres.bounds import forget_bounds
+from scheduler_sim.engine.rules.slurm.cons_tres.bounds import forget_bounds, may_make_room
 from scheduler_sim.engine.rules.slurm.cons_tres.foreseen import goes_by_able
 from scheduler_sim.engine.rules.slurm.cons_tres.levels import refresh
 from scheduler_sim.engine.rules.slurm.cons_tres.state import ConsTresCore
@@ -54,12 +54,6 @@ def none_may_start(core: ConsTresCore, i: int) -> bool:
             cutoff.last -= 1
         cutoff.taken, cutoff.again = 0, i + LOOK_EVERY
     return bool(cutoff.last < i)
-
-
-@question
-def may_make_room(core: ConsTresCore, placement: int) -> bool:
-    """Whether others may have to go for a job."""
-    return False
 
 
 @question

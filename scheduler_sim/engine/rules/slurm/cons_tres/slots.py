@@ -28,7 +28,6 @@ from scheduler_sim.engine.rules.slurm.cons_tres.bounds import (
     first_unbounded,
     goes_by_bounds,
     note_try,
-    record_of,
 )
 from scheduler_sim.engine.rules.slurm.cons_tres.deal import deal
 from scheduler_sim.engine.rules.slurm.cons_tres.foreseen import expected_start, fits_now, may_fit_by
@@ -49,6 +48,7 @@ from scheduler_sim.engine.rules.slurm.node_space import (
     next_attempt,
     plan_is_full,
     record_at,
+    record_of,
     span,
 )
 from scheduler_sim.engine.rules.slurm.power_cap import power_delay

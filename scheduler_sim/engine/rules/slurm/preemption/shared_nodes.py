@@ -14,8 +14,8 @@ from scheduler_sim.engine.core.state import INF
 from scheduler_sim.engine.rules.lost_runs import WHOLE, share_held
 from scheduler_sim.engine.rules.shared_nodes.state import CORES
 from scheduler_sim.engine.rules.slurm.backfill_pass import starts_on_picked
-from scheduler_sim.engine.rules.slurm.cons_tres.bounds import preempts_nobody
-from scheduler_sim.engine.rules.slurm.cons_tres.cutoff import any_may_start, may_make_room
+from scheduler_sim.engine.rules.slurm.cons_tres.bounds import may_make_room
+from scheduler_sim.engine.rules.slurm.cons_tres.cutoff import any_may_start
 from scheduler_sim.engine.rules.slurm.cons_tres.foreseen import (
     expected_start,
     fits_in,
@@ -234,12 +234,6 @@ def stands_whole_in_plan(core: PreemptionSharesCore, placement: int) -> bool:
 def may_make_others_go(core: PreemptionSharesCore, placement: int) -> bool:
     """Whether there are any that a job may preempt."""
     return may_preempt_any(core, placement)
-
-
-@on(preempts_nobody, "preemption", "cons_tres")
-def may_preempt_nobody(core: PreemptionSharesCore, placement: int) -> bool:
-    """Who may preempt others finds nodes where they are."""
-    return not may_preempt_any(core, placement)
 
 
 # -- what is lost
