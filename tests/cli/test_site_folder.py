@@ -294,6 +294,7 @@ def test_sites_as_their_operators_would_bring_them(cli, name, jobs):
     assert jobs in ended.out
 
 
+@pytest.mark.interpreted
 def test_a_setting_reaches_a_limit_of_a_qos_that_the_folder_has(cli, whole):
     """Job 2 needs 4 nodes; ann's jobs of normal may have one: hers of two nodes waits for ever."""
     ended = cli(

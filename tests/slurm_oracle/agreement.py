@@ -75,8 +75,7 @@ def case_named(name: str) -> Case:
 
 def recorded_row(case: Case) -> str:
     """The nearest of all runs and phases, with no phase fitted, and two recordings of the same workload."""
-    tried = [(run, phase, _played(case, run, phase)) for phase in phases_of(case) for run in case.runs]
-    run, phase, nearest_one = min(tried, key=lambda one: _distance(case, one[2]))
+    run, phase, nearest_one = _nearest(case)
     noise = between_runs(case)
     apart = _figures(noise) if noise else [""] * 4
     cells = [
@@ -85,11 +84,23 @@ def recorded_row(case: Case) -> str:
         str(phase),
         "the same" if nearest_one.states_equal else "**differ**",
         *_figures(nearest_one),
-        *unfitted([_figures(found) for _, phase, found in tried if phase == UNFITTED]),
+        *unfitted([_figures(_played(case, run, UNFITTED)) for run in case.runs]),
         *apart,
         "yes" if meets(case, nearest_one) else "**no**",
     ]
     return f"| {' | '.join(cells)} |"
+
+
+def _nearest(case: Case) -> tuple[Run, Phase, Difference]:
+    """The run and phase with the least difference; one that is within a second throughout is near enough."""
+    tried = []
+    for phase in phases_of(case):
+        for run in case.runs:
+            found = _played(case, run, phase)
+            tried.append((run, phase, found))
+            if meets(case, found) and found.order_equal and found.worst <= 1:
+                return run, phase, found
+    return min(tried, key=lambda one: _distance(case, one[2]))
 
 
 def _played(case: Case, run: Run, phase: Phase) -> Difference:
