@@ -2,7 +2,8 @@
 
 A turn takes a little over a second, so that the main scheduler waits 3 or 4 s where slurm.conf says 3
 (`batch_sched_delay`). What ends asks for a pass of main 0.4 s later: whether a turn of the loop lies between
-the two decides how long it waits in whole seconds. These are facts about the machine of one recording, not about its workload.
+the two decides how long it waits in whole seconds. These are facts about the machine of one recording, not
+about its workload.
 """
 
 from __future__ import annotations
