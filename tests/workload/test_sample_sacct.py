@@ -13,11 +13,6 @@ from tests.conftest import ROOT
 SAMPLE = ROOT / "workloads" / "sample-sacct.txt"
 
 
-@pytest.mark.xfail(
-    reason="the sample and the pages that quote it are of older rules: CHANGELOG, known faults",
-    raises=AssertionError,
-    strict=True,
-)
 @pytest.mark.long
 def test_it_is_what_its_script_writes(tmp_path):
     script = runpy.run_path(str(SAMPLE.with_name("sacct_like.py")))
