@@ -20,7 +20,7 @@ from tests.slurm_oracle.figures import mean_waits as waits_of
 from tests.slurm_oracle.own_recordings import turns_table
 from tests.slurm_oracle.own_rules import rules_table
 from tests.slurm_oracle.own_topologies import lie_table
-from tests.slurm_oracle.phases import UNFITTED, Phase, phases_of
+from tests.slurm_oracle.phases import UNFITTED, Phase, phases_of, with_other_waits
 from tests.slurm_oracle.second_set import CLAIMED, RESERVING
 from tests.slurm_oracle.shared_engine import play_shared_engine
 from tests.slurm_oracle.shared_nodes import SharedCase, load_shared, shared_names
@@ -92,15 +92,16 @@ def recorded_row(case: Case) -> str:
 
 
 def _nearest(case: Case) -> tuple[Run, Phase, Difference]:
-    """The run and phase with the least difference; one that is within a second throughout is near enough."""
-    tried = []
-    for phase in phases_of(case):
-        for run in case.runs:
-            found = _played(case, run, phase)
-            tried.append((run, phase, found))
-            if meets(case, found) and found.order_equal and found.worst <= 1:
-                return run, phase, found
+    """The run and phase with the least difference; other waits for main only where more than 1 s is left."""
+    usual = phases_of(case)
+    tried = _tried(case, usual)
+    if min(tried, key=lambda one: _distance(case, one[2]))[2].worst > 1:
+        tried += _tried(case, with_other_waits(usual))
     return min(tried, key=lambda one: _distance(case, one[2]))
+
+
+def _tried(case: Case, phases: Sequence[Phase]) -> list[tuple[Run, Phase, Difference]]:
+    return [(run, phase, _played(case, run, phase)) for phase in phases for run in case.runs]
 
 
 def _played(case: Case, run: Run, phase: Phase) -> Difference:
@@ -113,8 +114,8 @@ def unfitted(rows: Sequence[Sequence[str]]) -> list[str]:
     return [f"{sum(map(float, column)) / len(rows):.1f}" for column in list(zip(*rows, strict=True))[:3]]
 
 
-def _distance(case: Case, found: Difference) -> tuple[bool, float, float]:
-    return not meets(case, found), found.median + found.p90, found.worst
+def _distance(case: Case, found: Difference) -> tuple[bool, float]:
+    return not meets(case, found), found.median + found.p90 + found.worst
 
 
 def _figures(found: Difference) -> list[str]:

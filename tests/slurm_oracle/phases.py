@@ -46,7 +46,7 @@ STARTS = range(-11, -6)
 PHASES = [
     Phase(first, start, ms, late) for ms, first, start, late in product((730, 0), ORDERS, STARTS, (0, 1))
 ]
-WAITS_MS = (400, 0, 700)
+OTHER_WAITS_MS = (0, 700)
 KILLED = ("TIMEOUT", "CANCELLED", "PREEMPTED")
 UNFITTED = Phase("backfill", -8)
 """One for all: nothing is fitted."""
@@ -55,5 +55,9 @@ UNFITTED = Phase("backfill", -8)
 def phases_of(case: Case) -> list[Phase]:
     """Those that may make a difference: how late in a second jobs are killed matters where any are."""
     killed = case.ops or any(fate[1] in KILLED for run in case.runs for fate in run.fates.values())
-    told = [phase for phase in PHASES if killed or phase.cleaning_ms]
-    return [phase._replace(wait_ms=wait) for wait in WAITS_MS for phase in told]
+    return [phase for phase in PHASES if killed or phase.cleaning_ms]
+
+
+def with_other_waits(phases: list[Phase]) -> list[Phase]:
+    """The same with what ends waiting shorter or longer for the main scheduler."""
+    return [phase._replace(wait_ms=wait) for wait in OTHER_WAITS_MS for phase in phases]

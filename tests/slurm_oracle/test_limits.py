@@ -10,7 +10,7 @@ from tests.conftest import needs_shared
 from tests.slurm_oracle.cases import Case, load_case, read_json
 from tests.slurm_oracle.figures import Play, meets, nearest
 from tests.slurm_oracle.limited import limited_slurm, play_limited
-from tests.slurm_oracle.phases import phases_of
+from tests.slurm_oracle.phases import phases_of, with_other_waits
 from tests.slurm_oracle.second_set import DATA_2
 
 pytestmark = pytest.mark.interpreted
@@ -34,7 +34,7 @@ def plays(case: Case) -> list[Play]:
             batch_sched_delay=phase.keys(case)["batch_sched_delay"],
             main_wait_ms=phase.wait_ms,
         )
-        for phase in phases_of(case)
+        for phase in (*phases_of(case), *with_other_waits(phases_of(case)))
         if phase.cleaning_ms
     ]
 
