@@ -71,7 +71,7 @@ _SHARED_DEEP = _made("reservations_by_nodes", SHARED, shadow="dynamic", passes="
 _SHARED_KEEP = _made("conservative_keep", PLACEMENTS, SHARED, replan="keep", passes="instant")
 _SHARED_PLAN = _made("reservation_backfill", PLACEMENTS, SHARED, passes="instant")
 _SLURM = _made("slurm", PLACEMENTS, UNITS, AHEAD, SWITCHING, RESERVED)
-_SHARED_SLURM = _made("slurm", PLACEMENTS, AHEAD, SWITCHING, SHARED, RESERVED)
+_SHARED_SLURM = _made("slurm", PLACEMENTS, UNITS, AHEAD, SWITCHING, SHARED, RESERVED)
 _OWN = _made("own_scheduler", PLACEMENTS, UNITS, AHEAD, RESERVED)
 _SHARED_OWN = _made("own_scheduler", PLACEMENTS, SHARED, passes="instant")
 

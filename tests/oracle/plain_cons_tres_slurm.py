@@ -19,7 +19,7 @@ from tests.oracle.plain_slurm_records import Config, Op
 
 
 class SharedSlurm(Slurm):
-    """The partitions of `config` are SharedPartitions, the jobs SharedJobs, none of them heterogeneous."""
+    """The partitions of `config` are SharedPartitions, the jobs SharedJobs."""
 
     def __init__(
         self,

@@ -215,29 +215,33 @@ class Passes(Reasons):
             space.reserve(job.where, begin, end)
 
     def _start_het_jobs(self, now: int, started: int) -> None:
-        """All components at once, on idle nodes beside one another; else none."""
+        """All components at once, on nodes beside one another; else none."""
         most = self.c.bf_max_job_start
         for family in self.het.to_start(self.families):
             if most and started >= most:
                 return
-            if not self._has_licences(*family):
+            if not self._has_licences(*family) or not self._find_nodes(now, family):
                 continue
-            idle, nodes = self.all_nodes - self.allocated() - self.completing(now), []
+            run, usable = self.together(family), self.all_nodes - self.completing(now)
             for job in family:
                 self.nodes_looked_for(job)
+                job.runtime, job.exit_code = run, family[0].exit_code
                 part = job.partitions[0]
-                found = self.chosen(idle, job, part, set(self.c.partitions[part].nodes))
-                if found is None:
-                    break
-                nodes.append(found)
-                idle -= found
-            else:
-                run = self.together(family)
-                for job, chosen in zip(family, nodes, strict=True):
-                    self.nodes_looked_for(job)
-                    job.runtime, job.exit_code = run, family[0].exit_code
-                    self._launch(job, now, chosen, "backfill")
-                started += len(family)
+                self.start_on(now, job, part, usable & set(self.c.partitions[part].nodes), "backfill")
+                usable -= job.where
+            started += len(family)
+
+    def _find_nodes(self, now: int, family: list[Job]) -> bool:
+        """Whether all components find nodes, none of them one of another (`_het_job_start_now`)."""
+        room, usable = self.room(), self.all_nodes - self.completing(now)
+        for job in family:
+            self.nodes_looked_for(job)
+            part = job.partitions[0]
+            found = self.chosen(room, job, part, usable & set(self.c.partitions[part].nodes))
+            if found is None:
+                return False
+            usable -= found
+        return True
 
     def nodes_looked_for(self, job: Job) -> None:
         """Nodes are about to be looked for, among all of its partition."""

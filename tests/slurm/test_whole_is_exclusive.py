@@ -30,7 +30,9 @@ from tests.slurm import test_topology_beside_rules as on_topologies
 from tests.slurm.engine_cases import Case, cases
 from tests.slurm.limit_cases import LimitedCase, limited_cases
 from tests.slurm.powered_cases import keys_of, models
+from tests.slurm.test_het_properties import het_cases
 from tests.slurm.test_power_saving import powered_cases
+from tests.slurm.test_power_saving_beside_het_jobs import powered as powered_het_jobs
 from tests.slurm.test_power_saving_beside_preemption import with_power, with_steps
 from tests.slurm.test_power_saving_beside_topology import whole as powered_on_switches
 from tests.slurm.test_preemption import Preempting, preempting, preempting_by_qos
@@ -115,6 +117,12 @@ def test_a_topology(found: OnSwitches) -> None:
 
 
 @examples(30)
+@given(het_cases())
+def test_heterogeneous_jobs(case: Case) -> None:
+    same(lambda: engine_cases.played(case), engine_cases)
+
+
+@examples(30)
 @given(limited_cases())
 def test_limits(case: LimitedCase) -> None:
     same(lambda: limit_cases.limited_simulation(case), limit_cases)
@@ -131,6 +139,12 @@ def test_limits_of_nodes_beside_a_topology(one: Limited) -> None:
 @examples(30)
 @given(powered_cases())
 def test_power_saving(drawn: tuple[Case, Power, list[str]]) -> None:
+    same(lambda: powered.play(*drawn), powered)
+
+
+@examples(30)
+@given(powered_het_jobs())
+def test_power_saving_beside_heterogeneous_jobs(drawn: tuple[Case, Power, list[str]]) -> None:
     same(lambda: powered.play(*drawn), powered)
 
 

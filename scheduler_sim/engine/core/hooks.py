@@ -2,7 +2,7 @@
 
 The core names moments, not rules. An ``event`` is told to every rule that the run has, in the order of the
 parts of the core; a ``question`` is answered by the first of these that has an answer, else by its own body;
-an ``agreement`` needs a yes of each.
+an ``agreement`` needs a yes of each, for a ``suspicion`` a yes of any is enough.
 A rule hangs a function on a moment with ``on``. What the run has is known from the types of the parts: an
 absent part is the empty tuple, and of what hangs on it nothing is compiled, nor looked at.
 """
@@ -133,6 +133,14 @@ def _if_both_agree(first: Any, second: Any) -> Any:
     return both
 
 
+def _if_either_does(first: Any, second: Any) -> Any:
+    @part
+    def either(core: Any, *arguments: Any) -> bool:
+        return bool(first(core, *arguments) or second(core, *arguments))
+
+    return either
+
+
 def event(function: F) -> F:
     """Name a moment that rules are told of; the function has no body but its documentation."""
     return cast(F, Moment(function, joined=_one_after_another, instead=_constant(None)))
@@ -151,6 +159,11 @@ def answered_by(compiled: F) -> F:
 def agreement(function: F) -> F:
     """Name a question to which every rule has to say yes; the function is the answer where there is none."""
     return cast(F, Moment(function, joined=_if_both_agree))
+
+
+def suspicion(function: F) -> F:
+    """Name a question to which one rule that says yes is enough; the function is the answer where none is."""
+    return cast(F, Moment(function, joined=_if_either_does))
 
 
 def on(moment: Callable[..., Any], *needs: str, unless: str | tuple[str, ...] = ()) -> Callable[[F], F]:

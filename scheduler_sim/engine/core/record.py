@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scheduler_sim.engine.core.hooks import question
+from scheduler_sim.engine.core.hooks import question, suspicion
 from scheduler_sim.engine.core.jit import inlined, part
 from scheduler_sim.engine.core.moments import write_more
 from scheduler_sim.engine.core.state import Core
@@ -70,7 +70,7 @@ def _write_row(core: Core, module: int) -> None:
     write_more(core, module, row)
 
 
-@question
+@suspicion
 def has_more_to_write(core: Core, module: int) -> bool:
     """Whether the further columns of the timeline differ from the last row of the module."""
     return False

@@ -22,7 +22,7 @@ from scheduler_sim.engine.rules.slurm.limit_questions import (
     nodes_looked_for,
     waits_for_known_limit,
 )
-from scheduler_sim.engine.rules.slurm.nodes import least_nodes, picked_from
+from scheduler_sim.engine.rules.slurm.nodes import least_nodes, open_nodes, picked_from
 from scheduler_sim.engine.rules.slurm.power_cap import keep_power, lacks_power
 from scheduler_sim.engine.rules.slurm.reasons import (
     ITS_TURN,
@@ -164,12 +164,6 @@ def waits_for_nodes(core: SlurmCore, row: int, placement: int) -> bool:
     """Whether one that did not start waits for nodes that its partition will have."""
     waits_for(core, row, ITS_TURN)
     return True
-
-
-@question
-def open_nodes(core: SlurmCore) -> None:
-    """The nodes that a pass may give away become FREE: those that are idle."""
-    copy(core.slurm.sets.free, core.slurm.sets.idle, 0, len(core.slurm.sets.idle))
 
 
 @question

@@ -22,6 +22,7 @@ from scheduler_sim.simulation.rules.slurm_needs import NUMBERS, Needs
 from scheduler_sim.system.module import NodeSet
 from scheduler_sim.system.node_resources import GPUS
 from scheduler_sim.system.shared_cores import rows_of, shares_cores
+from scheduler_sim.workload.fields import DELAYED
 
 OF_LEVELS = ("level", "mark", "able_by", "able_at")
 """Tables with a row for each level."""
@@ -237,6 +238,11 @@ def _cores_of_sockets(one: NodeSet) -> int:
 def _refuse(run: Run) -> None:
     """Raise ConfigError for what has no meaning where nodes are shared."""
     keys = run.policy.slurm
+    run.refuse(
+        DELAYED,
+        "policy.backfill: found 'slurm' where jobs share nodes, and components that start later than others"
+        " of their job; allowed here: no delay, or nodes that are not shared",
+    )
     for module in run.system.modules:
         for one in module.sets:
             _refuse_other_cores(module.name, one)

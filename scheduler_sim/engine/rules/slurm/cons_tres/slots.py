@@ -13,6 +13,7 @@ from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.core.laws import advances
 from scheduler_sim.engine.core.records import Words
 from scheduler_sim.engine.core.state import INF
+from scheduler_sim.engine.rules.coscheduling.members import is_member
 from scheduler_sim.engine.rules.slurm.backfill_pass import (
     any_unallocated,
     fixed_slot,
@@ -35,10 +36,10 @@ from scheduler_sim.engine.rules.slurm.cons_tres.lifecycle import may_fit
 from scheduler_sim.engine.rules.slurm.cons_tres.room import pick_chosen
 from scheduler_sim.engine.rules.slurm.cons_tres.state import ConsTresCore
 from scheduler_sim.engine.rules.slurm.cons_tres.windows import open_windows, put_unreserved_from
+from scheduler_sim.engine.rules.slurm.het.het_jobs import note_start, picked_together
 from scheduler_sim.engine.rules.slurm.limit_questions import may_plan, start_or_plan
 from scheduler_sim.engine.rules.slurm.main_pass import (
     close_taken,
-    open_nodes,
     picked_among,
     waits_for_nodes,
 )
@@ -51,6 +52,7 @@ from scheduler_sim.engine.rules.slurm.node_space import (
     record_of,
     span,
 )
+from scheduler_sim.engine.rules.slurm.nodes import open_nodes
 from scheduler_sim.engine.rules.slurm.power_cap import power_delay
 from scheduler_sim.engine.rules.slurm.reasons import ITS_TURN, waits_for
 from scheduler_sim.engine.rules.slurm.slot_search import keep_open
@@ -90,6 +92,12 @@ def _picks_shares(core: ConsTresCore, placement: int, nodes: Words) -> bool:
         return False
     pick_chosen(core, core.slurm.partition[core.slurm.way[placement].partition])
     return True
+
+
+@on(picked_together, "cons_tres")
+def picks_shares_together(core: ConsTresCore, placement: int) -> bool:
+    """Of nodes, and what it has of them, beside what runs there."""
+    return picks_shares(core, placement, core.slurm.sets.free)
 
 
 @on(waits_for_nodes, "cons_tres", unless="reservations")
@@ -154,12 +162,16 @@ slot_on_unreserved = answered_by(slot_beside_all)
 def shared_slot(
     core: ConsTresCore, row: int, placement: int, ahead: bool, earliest_s: int, delay: int
 ) -> int:
-    """The earliest start that Slurm finds, with its nodes in PICKED; INF without start or reservation."""
+    """The earliest start that Slurm finds, with its nodes in PICKED; INF without start or reservation.
+
+    What starts are found for one of a heterogeneous job is known to its others, also those by which other
+    nodes come free.
+    """
     it, now = core.slurm.partition[core.slurm.way[placement].partition], core.clock.now
     number = core.cons_tres.asked[placement].need
     need = core.cons_tres.need[number]
-    start, counted = max(now, earliest_s), False
-    bounded = goes_by_bounds(core, placement) and ahead
+    start, counted, together = max(now, earliest_s), False, is_member(core, row)
+    bounded = goes_by_bounds(core, placement) and ahead and not together
     since = start  # no time from then on has had enough nodes
     open_windows(core)
     record, tried = record_at(core, start), start - 1
@@ -180,7 +192,11 @@ def shared_slot(
             core.slurm.memory.tested += 0 if is_extra(core) else 1
             counted = True
         keep_common(core.slurm.sets.unreserved, core.cons_tres.holders[number], it.low, it.high)
-        time = slot_on_unreserved(core, row, placement, ahead, later) if counted else INF
+        until = INF if together else later
+        time = slot_on_unreserved(core, row, placement, ahead, until) if counted else INF
+        if later < time < INF:
+            note_start(core, row, max(time, start))
+            time = INF
         if bounded:
             since = note_try(core, placement, since, start, later)
         if time == INF:
@@ -204,10 +220,12 @@ def shared_slot(
             time = start
         at_once = time == now and none_leave(core, it)
         if at_once:
-            time = start_or_plan(core, row, placement, later)
+            time = now if together else start_or_plan(core, row, placement, later)
             if time in (now, INF):
+                note_start(core, row, now)
                 return time
         time = max(time, now + 1)
+        note_start(core, row, time)
         if not ahead or is_extra(core):
             return INF
         if is_out_of_sight(core, time) or not (at_once or may_plan(core, row, placement)):

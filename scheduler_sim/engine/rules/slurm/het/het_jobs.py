@@ -9,24 +9,20 @@ its own limit before.
 
 from __future__ import annotations
 
-from scheduler_sim.engine.core.bits import copy, take_out
+from scheduler_sim.engine.core.bits import take_out
 from scheduler_sim.engine.core.events import drop_end
 from scheduler_sim.engine.core.hooks import on, only_with, question
 from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.core.lifecycle import finish
 from scheduler_sim.engine.core.limits import forget_end, plan_end
-from scheduler_sim.engine.core.records import Words
 from scheduler_sim.engine.core.state import BY_LIMIT, INF, RUNNING, WAITING
 from scheduler_sim.engine.rules.coscheduling.members import is_complete, is_member
 from scheduler_sim.engine.rules.coscheduling.state import Unit
 from scheduler_sim.engine.rules.slurm.advance_reservations import has_reservation, picked_reserved
 from scheduler_sim.engine.rules.slurm.change import holds_until
 from scheduler_sim.engine.rules.slurm.het.delays import book_workflow, placement_of
-from scheduler_sim.engine.rules.slurm.limit_questions import (
-    all_within_limits,
-    nodes_looked_for,
-)
-from scheduler_sim.engine.rules.slurm.nodes import picked_from
+from scheduler_sim.engine.rules.slurm.limit_questions import all_within_limits, nodes_looked_for
+from scheduler_sim.engine.rules.slurm.nodes import open_nodes, picked_from
 from scheduler_sim.engine.rules.slurm.start import may_run, start_on_picked
 from scheduler_sim.engine.rules.slurm.state import SlurmCore
 
@@ -191,35 +187,47 @@ def _may_start(core: SlurmCore, leader: int) -> bool:
 
 @part
 def _finds_nodes(core: SlurmCore, leader: int) -> bool:
-    """Whether all components of a job find idle nodes beside one another."""
+    """Whether all components of a job find nodes beside one another."""
     unit = core.coscheduling.unit[core.coscheduling.member[leader].unit]
-    copy(core.slurm.sets.free, core.slurm.sets.idle, 0, len(core.slurm.sets.idle))
+    open_nodes(core)
     for i in range(unit.first, unit.last):
-        row = core.coscheduling.member_rows[i]
-        if not _picked(core, row, core.slurm.sets.free):
+        if not _picked_beside_others(core, core.coscheduling.member_rows[i]):
             return False
-        it = core.slurm.partition[core.slurm.way[placement_of(core, row)].partition]
-        take_out(core.slurm.sets.free, core.slurm.sets.picked, it.low, it.high)
     return True
 
 
 @part
-def _picked(core: SlurmCore, row: int, source: Words) -> bool:
-    """Choose its nodes among those of a set, or those reserved for it, if they suffice."""
+def _picked_beside_others(core: SlurmCore, row: int) -> bool:
+    """Choose its nodes among those FREE, or those reserved for it; they are not FREE for others of its job.
+
+    Components share no node (``_het_job_start_now`` of backfill.c).
+    """
+    placement = placement_of(core, row)
+    it = core.slurm.partition[core.slurm.way[placement].partition]
     if has_reservation(core, row):
-        return picked_reserved(core, row)
-    nodes_looked_for(core, placement_of(core, row))
-    return picked_from(core, placement_of(core, row), source)
+        picked = picked_reserved(core, row)
+    else:
+        nodes_looked_for(core, placement)
+        picked = picked_together(core, placement)
+    take_out(core.slurm.sets.free, core.slurm.sets.picked, it.low, it.high)
+    return picked
+
+
+@question
+def picked_together(core: SlurmCore, placement: int) -> bool:
+    """Choose the nodes of a component among those FREE, if they suffice."""
+    return picked_from(core, placement, core.slurm.sets.free)
 
 
 @part
 def _start_job(core: SlurmCore, leader: int) -> None:
     unit = core.coscheduling.unit[core.coscheduling.member[leader].unit]
     unit.start = core.clock.now
+    open_nodes(core)
     for i in range(unit.first, unit.last):
         row = core.coscheduling.member_rows[i]
         placement = placement_of(core, row)
-        _picked(core, row, core.slurm.sets.idle)
+        _picked_beside_others(core, row)
         end_with_others(core, leader, row, placement)
         start_on_picked(core, row, placement, core.slurm.rules.launch_s)
     core.slurm.memory.started += unit.last - unit.first

@@ -264,7 +264,7 @@ def waiting_nodes(core: SlurmPowerCore, module: int) -> int:
     return int(core.slurm_power_saving.module[module].held)
 
 
-@on(has_more_to_write, "slurm_power_saving", unless="cons_tres")
+@on(has_more_to_write, "slurm_power_saving")
 def has_switched(core: SlurmPowerCore, module: int) -> bool:
     """Whether nodes are off, boot, shut down or wait that did not when the last row was written."""
     it = core.slurm_power_saving.module[module]

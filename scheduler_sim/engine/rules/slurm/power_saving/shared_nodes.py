@@ -14,8 +14,7 @@ from scheduler_sim.engine.core.bits import NONE, ONE, lowest_in
 from scheduler_sim.engine.core.hooks import on
 from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.core.lifecycle import count_busy
-from scheduler_sim.engine.core.record import has_more_to_write
-from scheduler_sim.engine.rules.shared_nodes.lifecycle import end_use, parts_differ, share_of
+from scheduler_sim.engine.rules.shared_nodes.lifecycle import end_use, share_of
 from scheduler_sim.engine.rules.shared_nodes.service import in_use_by
 from scheduler_sim.engine.rules.shared_nodes.state import CORES, GPUS, MEMORY, UP
 from scheduler_sim.engine.rules.slurm.cons_tres.alike import weigh_alike
@@ -25,7 +24,7 @@ from scheduler_sim.engine.rules.slurm.cons_tres.room import place_of
 from scheduler_sim.engine.rules.slurm.cons_tres.state import ConsTresCore
 from scheduler_sim.engine.rules.slurm.nodes import deallocate, nodes_given_back
 from scheduler_sim.engine.rules.slurm.power_saving.jobs import count_at_work
-from scheduler_sim.engine.rules.slurm.power_saving.nodes import at_work_in, count_nodes, has_switched, is_back
+from scheduler_sim.engine.rules.slurm.power_saving.nodes import at_work_in, count_nodes, is_back
 from scheduler_sim.engine.rules.slurm.power_saving.state import PoweredNode, SlurmPowerCore
 from scheduler_sim.engine.rules.slurm.resource_limits.shared_weights import WeighedSharesCore, present_weight
 from scheduler_sim.engine.rules.slurm.state import Partition
@@ -160,9 +159,3 @@ def _powered(core: SharedPowerCore, it: Partition, node: int) -> PoweredNode:
     """What is kept of a node, by its place in sets of nodes."""
     number = node - core.shared_nodes.module[it.module].begin
     return core.slurm_power_saving.node[(it.low << 6) + number]
-
-
-@on(has_more_to_write, "slurm_power_saving", "cons_tres")
-def switched_or_parts_differ(core: SharedPowerCore, module: int) -> bool:
-    """Whether nodes have been switched, or jobs have more or less of them, since the last row."""
-    return bool(has_switched(core, module) or parts_differ(core, module))

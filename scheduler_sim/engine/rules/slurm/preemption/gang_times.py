@@ -79,7 +79,7 @@ def held_by_suspended(core: GangCore, module: int) -> int:
     return held
 
 
-@on(has_more_to_write, "gang", unless="time_slices")
+@on(has_more_to_write, "gang")
 def others_held(core: GangCore, module: int) -> bool:
     """Whether they are as many as when the last row was written."""
     return core.pools[module].written_held != held_by_suspended(core, module)

@@ -9,11 +9,9 @@ from __future__ import annotations
 from scheduler_sim.engine.core.hooks import on
 from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.core.lifecycle import count_busy
-from scheduler_sim.engine.core.record import has_more_to_write
-from scheduler_sim.engine.rules.shared_nodes.lifecycle import parts_differ, share_of
+from scheduler_sim.engine.rules.shared_nodes.lifecycle import share_of
 from scheduler_sim.engine.rules.shared_nodes.state import CORES
 from scheduler_sim.engine.rules.slurm.change import expect_change, note_change
-from scheduler_sim.engine.rules.slurm.preemption.gang_times import others_held
 from scheduler_sim.engine.rules.slurm.preemption.slice_state import TimeSlicesCore
 from scheduler_sim.engine.rules.suspensions import NOT_SUSPENDED, end_span, go_on, suspend
 
@@ -79,9 +77,3 @@ def count_working(core: TimeSlicesCore, placement: int, sign: int) -> None:
         core.pools[module].busy -= held - part.held[node]
         core.gang.idle_held[module] += held - part.held[node]
         part.held[node] = held
-
-
-@on(has_more_to_write, "time_slices")
-def parts_or_held_differ(core: TimeSlicesCore, module: int) -> bool:
-    """Whether what is at work on its nodes, or held, differs from the last row of a module."""
-    return bool(parts_differ(core, module) or others_held(core, module))

@@ -1,0 +1,145 @@
+"""Heterogeneous jobs where nodes are shared: components beside other jobs, never beside one another."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scheduler_sim import Policy, Result, System, Workload, simulate
+from scheduler_sim.errors import TraceError
+from tests.conftest import examples
+from tests.slurm import shared_cases
+from tests.slurm.shared_cases import SharedCase, fates, possible, told
+from tests.slurm.test_shared_properties import ROWS, expanded
+
+pytestmark = pytest.mark.interpreted
+
+LIMIT_MIN = 4
+
+
+@st.composite
+def het_cases(draw: st.DrawFn, **kinds: object) -> SharedCase:
+    """Sites with shared nodes, where one to three jobs in turn are components of one, in a partition each."""
+    case = draw(shared_cases.shared_cases(**kinds))
+    jobs, at = [], 0
+    while at < len(case.jobs):
+        family = case.jobs[at : at + draw(st.sampled_from([1, 1, 2, 2, 3]))]
+        head, at = family[0], at + len(family)
+        several = {"het": head.id, "limit": LIMIT_MIN} if len(family) > 1 else {}
+        for job in family:
+            in_one = job.partitions[:1] if several else job.partitions
+            jobs.append(replace(job, submit=head.submit, partitions=in_one, **several))
+    return _with_whole_jobs(replace(case, jobs=jobs))
+
+
+def _with_whole_jobs(case: SharedCase) -> SharedCase:
+    """Without the jobs that are rejected: some component never fits, or all have too few nodes together."""
+    kept, jobs = {job.id for job in possible(case).jobs}, []
+    least = {job.id: job.nodes for job in shared_cases.plain(case).jobs}
+    for job in case.jobs:
+        family = [other.id for other in case.jobs if job.het and other.het == job.het] or [job.id]
+        if kept.issuperset(family) and sum(least[one] for one in family) <= len(case.nodes):
+            jobs.append(job)
+    return replace(case, jobs=jobs)
+
+
+def played(case: SharedCase, **more: object) -> Result:
+    """What the engine makes of it."""
+    given_keys = {"starts_before_s": case.begins_s} | case.keys | shared_cases.settings_of(case.settings)
+    workload = shared_cases.workload_of(case.jobs, modular_job_id=[job.het or job.id for job in case.jobs])
+    system = shared_cases.system_of(case.nodes, case.partitions)
+    result = simulate(system, workload, Policy(name="slurm", backfill="slurm", slurm=given_keys | more))
+    result.check()
+    return result
+
+
+def compare(case: SharedCase) -> None:
+    """The engine is the plain model, with and without what is there for speed alone."""
+    if case.jobs:
+        ours = fates(played(case))
+        assert ours == fates(played(case, accelerate=False))
+        assert {i: expanded(fate) for i, fate in ours.items()} == told(case)
+
+
+@examples(60)
+@given(het_cases())
+def test_the_engine_is_the_plain_model(case: SharedCase) -> None:
+    compare(case)
+
+
+@examples(60)
+@given(het_cases(most=25, of=shared_cases.EQUAL_NODES, ask=shared_cases.RIGID_ASKS))
+def test_so_many_able_nodes_are_those_of_the_plain_model(case: SharedCase) -> None:
+    compare(case)
+
+
+@examples(30)
+@given(het_cases(most=16, of_main=ROWS, sharing=("NO", "EXCLUSIVE", *ROWS), crowded=True))
+def test_where_cores_are_shared_it_is_the_plain_model(case: SharedCase) -> None:
+    compare(case)
+
+
+# -- by hand
+
+SITE = {"modules": [{"name": "A", "nodes": 3, "cores_per_node": 4, "shared": True}]}
+SLURM = Policy(
+    name="slurm",
+    backfill="slurm",
+    slurm={"bf_interval": 5, "bf_resolution": 1, "SelectTypeParameters": ["CR_CORE"]},
+)
+
+
+def by_hand(**columns: list[int]) -> Result:
+    rows = len(columns["submit_time"])
+    ids = {"component_id": list(range(1, rows + 1)), "partition": rows * ["A"], "nodes": rows * [1]}
+    result = simulate(System.from_dict(SITE), Workload.from_columns(**ids | columns), SLURM)
+    result.check()
+    return result
+
+
+def test_components_share_nodes_with_others_but_not_with_one_another() -> None:
+    """Job 1 has half of node 0. Backfill looks at 5: the first component of job 2 fills node 0, the second
+    would fit beside it in no case, and gets half of node 2, where job 4 has begun a core's work in this pass.
+    """
+    result = by_hand(
+        modular_job_id=[1, 2, 2, 4],
+        submit_time=[0, 1, 1, 2],
+        cores=[2, 2, 2, 1],
+        run_time=[100, 50, 60, 30],
+        time_limit=[120, 120, 120, 60],
+    ).components
+    assert result["start_time"].tolist() == [0, 5, 5, 5]
+    assert result["end_time"].tolist() == [100, 55, 55, 35]  # both with the script of the first
+    assert result["node_list"].tolist() == ["0", "0", "2", "2"]
+
+
+def test_no_node_for_a_component_is_none_for_its_job() -> None:
+    """Four components need four nodes, though two cores of each of the three would do for all."""
+    with pytest.raises(AssertionError):
+        assert (
+            by_hand(
+                modular_job_id=[1, 1, 1, 1],
+                submit_time=[0, 0, 0, 0],
+                cores=[1, 1, 1, 1],
+                run_time=[10, 10, 10, 10],
+                time_limit=[60, 60, 60, 60],
+            )
+            .components["start_time"]
+            .min()
+            >= 0
+        )
+
+
+def test_a_delay_between_components_is_refused_with_the_way_out() -> None:
+    with pytest.raises(TraceError, match="start later than others of their job; allowed here: no delay, or"):
+        by_hand(
+            modular_job_id=[1, 1],
+            submit_time=[0, 0],
+            delay=[0, 30],
+            cores=[1, 1],
+            run_time=[10, 10],
+            time_limit=[60, 60],
+        )
