@@ -68,7 +68,7 @@ class _Known:
 
     Attributes
     ----------
-    names : all names in functions so far; of a module what has one of ``wanted`` is read: it may be handed on
+    names : all names and texts so far; of a module what has one of ``wanted`` is read: it may be handed on
     """
 
     def __init__(self, wanted: frozenset[str]) -> None:
@@ -106,6 +106,8 @@ class _Known:
 
     def _value(self, value: Any) -> tuple[Any, ...]:
         kind = type(value)
+        if kind is str:
+            self.names.add(value)  # for ``getattr``
         if kind in PLAIN:
             return kind.__name__, value.hex() if kind is float else repr(value)
         if kind is tuple:
@@ -143,19 +145,16 @@ def _look_at_home(function: FunctionType) -> None:
     home = sys.modules.get(function.__module__)
     is_there = home is not None and vars(home) is function.__globals__
     is_library = function.__module__.partition(".")[0] in LIBRARIES | OURS
+    if vars(function):  # such as ``__signature__``
+        raise UnknownError(function.__qualname__)
     if (is_library and not is_there) or not Path(function.__code__.co_filename).is_file():
         raise UnknownError(function.__qualname__)
 
 
 def _names_in(code: CodeType) -> set[str]:
-    """Names that a function reads, of globals and of attributes, also as a text for ``getattr``."""
-    found = set(code.co_names)
-    for one in code.co_consts:
-        if isinstance(one, CodeType):
-            found |= _names_in(one)
-        elif isinstance(one, str):
-            found.add(one)
-    return found
+    """Names that a function reads, of globals and of attributes."""
+    within = (_names_in(one) for one in code.co_consts if isinstance(one, CodeType))
+    return set(code.co_names).union(*within)
 
 
 def _content(cell: Any) -> Any:

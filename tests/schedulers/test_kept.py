@@ -230,7 +230,8 @@ def test_arrays_are_told_apart_by_all_that_the_compiler_takes_from_them() -> Non
 
 
 @pytest.mark.parametrize(
-    "text", ["other.FIRST", "getattr(other, 'FIRST')", "reads(other)", "other.inner.FIRST"]
+    "text",
+    ["other.FIRST", "getattr(other, 'FIRST')", "getattr(other, NAME)", "reads(other)", "other.inner.FIRST"],
 )
 def test_what_a_module_has_counts_wherever_it_is_read(text: str) -> None:
     def reads(handed_on: Any) -> int:
@@ -238,7 +239,8 @@ def test_what_a_module_has_counts_wherever_it_is_read(text: str) -> None:
 
     def with_first(value: int) -> str:
         other = module(FIRST=value, inner=module(FIRST=value))
-        return made(SCHEDULER.replace("> LIMIT", f"> {text}"), other=other, reads=numba.njit(reads))
+        text_of_class = SCHEDULER.replace("> LIMIT", f"> {text}")
+        return made(text_of_class, other=other, reads=numba.njit(reads), NAME="FIRST")
 
     assert with_first(1) == with_first(1) != with_first(2)
 
@@ -279,6 +281,13 @@ def test_what_cannot_be_told_apart_is_not_kept(value: Any) -> None:
 
 def test_what_stands_in_no_file_or_in_one_that_is_called_as_a_library_is_not_kept() -> None:
     assert made(file="<cell 1>") == ""
+    assert (
+        made(
+            "import functools\n" + SCHEDULER.replace("    def", "    @functools.wraps(more)\n    def"),
+            more=more,
+        )
+        == ""
+    )
     assert made(__name__="heapq") == ""
     assert made(__name__="numpy") == ""
 
