@@ -8,7 +8,7 @@ COPY scheduler_sim scheduler_sim
 COPY configs configs
 COPY workloads workloads
 # The libraries bring their own tests, a sixth of all.
-RUN python -m venv /opt/scheduler-sim && /opt/scheduler-sim/bin/pip install --no-cache-dir '.[statistics]' \
+RUN python -m venv /opt/scheduler-sim && /opt/scheduler-sim/bin/pip install --no-cache-dir . \
     && find /opt/scheduler-sim/lib -type d -name tests -prune -exec rm -r {} +
 ENV NUMBA_CPU_NAME=generic NUMBA_CPU_FEATURES="" SCHEDULER_SIM_CACHE_DIR=/opt/scheduler-sim/cache
 RUN /opt/scheduler-sim/bin/scheduler-sim prepare

@@ -10,7 +10,6 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from scheduler_sim.errors import missing_package
 from scheduler_sim.result.views import VIEWS
 from scheduler_sim.version import __version__
 
@@ -65,12 +64,7 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     if name in _HOMES:
-        try:
-            return getattr(import_module(_HOMES[name]), name)
-        except ModuleNotFoundError as error:
-            if said := missing_package(error):
-                raise ImportError(f"scheduler_sim.{name}: {said}") from error
-            raise
+        return getattr(import_module(_HOMES[name]), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -91,23 +91,6 @@ class InvariantError(SchedulerSimError):
     """A result that breaks a law every schedule must keep."""
 
 
-EXTRAS = {
-    "scipy": "statistics",
-    "matplotlib": "report",
-    "bokeh": "report",
-    "distributed": "dask",
-    "gymnasium": "gym",
-}
-"""Packages that come with an extra, and which."""
-
-
-def missing_package(error: ModuleNotFoundError) -> str:
-    """Say which extra brings a package that is not installed; nothing of one that no extra brings."""
-    package = (error.name or "").partition(".")[0]
-    extra = EXTRAS.get(package)
-    return f"{package} is not installed; allowed: pip install 'scheduler-sim[{extra}]'" if extra else ""
-
-
 def did_you_mean(found: str, allowed: Sequence[str]) -> str:
     """Return `` (did you mean 'x'?)`` for the nearest allowed word, or nothing; never for the word itself."""
     near = get_close_matches(found.lower(), [word.lower() for word in allowed], n=1)

@@ -37,7 +37,7 @@ from scheduler_sim.cli import (
     study,
 )
 from scheduler_sim.cli.terminal import note, open_streams, print_no_more
-from scheduler_sim.errors import SchedulerSimError, missing_package
+from scheduler_sim.errors import SchedulerSimError
 from scheduler_sim.output.failure import cannot_write
 from scheduler_sim.remarks import heard
 
@@ -115,8 +115,6 @@ def main(argv: Sequence[str] | None = None) -> int:
             print_no_more()
         return _ended(error, _told(error), BAD_INPUT if error.errno in NO_NAME else FAILURE)
     except Exception as error:
-        if isinstance(error, ModuleNotFoundError) and (missing := missing_package(error)):
-            return _ended(error, missing, BAD_INPUT)
         told = f"internal error, please report it: {type(error).__name__}: {error}"
         return _ended(error, f"{told} (set {DEBUG}=1 for the traceback)", FAILURE)
     return 0

@@ -38,7 +38,7 @@ SAMPLES = {
         ),
         (
             "scheduler-sim run configs/systems/cluster-128.yaml workloads/sample-1000.swf --out result",
-            "scheduler-sim report result",
+            "scheduler-sim explain result 301",
             "scheduler-sim study configs/studies/policies.yaml --out policies",
         ),
     ),

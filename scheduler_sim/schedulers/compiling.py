@@ -10,9 +10,13 @@ from typing import Any, cast
 
 import numpy as np
 
-from scheduler_sim.engine.rules.own_scheduler.taught.schedulers import address_field, address_for, kind_of
+from scheduler_sim.engine.core.jit import users_pass
+from scheduler_sim.engine.core.machine_code import Code
+from scheduler_sim.engine.core.words import layout_of
+from scheduler_sim.engine.rules.own_scheduler.state import address_field
 from scheduler_sim.errors import ConfigError
 from scheduler_sim.schedulers.caller import TOLD, Caller, file_of, shown
+from scheduler_sim.schedulers.identity import identity_of
 from scheduler_sim.schedulers.job import Jobs
 from scheduler_sim.schedulers.unlawful import refused
 
@@ -48,26 +52,37 @@ class CompiledCaller(Caller):
     def __init__(self, scheduler: Any, trace: Jobs) -> None:
         super().__init__(scheduler, trace)
         self._state = State(scheduler)
-        self._code = _code_of_class(type(scheduler))
+        self._addresses: dict[Any, int] = {}
 
     def make_ready(self, core: Any) -> None:
-        """The methods are compiled for each kind of core, once in a process."""
+        """The methods are compiled for each kind of core, once."""
         if not self._state.is_as_it_was():
             self._state = State(self.scheduler)
-        place = self._code, *self._state.shape, core.shape
-        if place not in _ADDRESSES:
-            _ADDRESSES[place] = self._compiled(core)
+        place = *self._state.shape, core.shape
+        if place not in self._addresses:
+            self._addresses[place] = self._address(core, place)
         at = core.own_scheduler.at
-        at.address, at.own, at.broken = _ADDRESSES[place], self._state.address, 0
+        at.address, at.own, at.broken = self._addresses[place], self._state.address, 0
         at.line, at.looked_at = 0, -1
         self._state.take()
 
-    def _compiled(self, core: Any) -> int:
-        """Where the methods stand, compiled for a core. Raises ConfigError for what does not compile."""
+    def _address(self, core: Any, place: tuple[Any, ...]) -> int:
+        """Where the methods stand. Raises ConfigError for what does not compile."""
+        kind = type(self.scheduler)
+        identity = identity_of(kind.__name__, _methods_of(kind))
+        known = identity or _code_of_class(kind), *place
+        if known not in _ADDRESSES:
+            about = (identity, repr(self._state.shape), layout_of(core)) if identity else ()
+            _ADDRESSES[known] = users_pass(about, lambda: self._compiled(core))
+        return _ADDRESSES[known]
+
+    def _compiled(self, core: Any) -> Code:
+        from scheduler_sim.engine.rules.own_scheduler.taught.schedulers import kind_of, pass_code
+
         kind, state = type(self.scheduler), self._state
         try:
             made = kind_of(kind.__name__, state.layout, state.arrays, _methods_of(kind))
-            return address_for(core, made, file_of(kind))
+            return pass_code(core, made, file_of(kind))
         except Exception as error:  # whatever the compiler has to say of the user's file
             raise _not_compiled(kind, error) from error
 
@@ -152,7 +167,7 @@ class State:
 
 
 def _code_of_class(kind: type) -> Any:
-    """What the code of a class is: its methods by their files, which each run loads anew; or itself."""
+    """A class without an identity: its methods by their files, which each run loads anew; or itself."""
     found = [
         (name, method.__qualname__, Path(method.__code__.co_filename))
         for name, method in _methods_of(kind).items()

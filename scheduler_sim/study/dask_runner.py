@@ -136,7 +136,9 @@ def _connected(scheduler: Any, where: str) -> Client:
     try:
         from distributed import Client
     except ImportError:
-        raise InputError("--dask needs the package distributed: pip install 'scheduler-sim[dask]'") from None
+        raise InputError(
+            "--dask needs distributed, which is not installed: pip install 'scheduler-sim[dask]'"
+        ) from None
     answers: list[Client | Exception] = []
 
     def connect() -> None:
@@ -167,7 +169,9 @@ def _slurm_cluster(path: str) -> Iterator[Any]:
     try:
         from dask_jobqueue.slurm import SLURMCluster
     except ImportError:
-        raise InputError("a cluster in YAML needs dask-jobqueue: pip install 'scheduler-sim[dask]'") from None
+        raise InputError(
+            "a cluster in YAML needs dask-jobqueue, which is not installed: pip install 'scheduler-sim[dask]'"
+        ) from None
     given = keys.model_dump(exclude={"jobs"}, exclude_none=True)
     with SLURMCluster(**given) as cluster:
         cluster.adapt(minimum_jobs=keys.jobs, maximum_jobs=keys.jobs)  # so that lost ones are replaced

@@ -29,7 +29,7 @@ from scheduler_sim import System, Workload, simulate
 from tests.conftest import ROOT, needs_shared
 
 COMMITTED = ROOT / "analysis"
-NEEDS = "pip install 'scheduler-sim[rl]'"
+NEEDS = "pip install 'scheduler-sim[train]'"
 SMALL = RECIPE | {"modules": [{"name": "cluster", "nodes": 128, "jobs": 12}]}
 
 

@@ -13,21 +13,21 @@ from tests.conftest import ROOT
 
 WITHOUT = """
 import sys
-for name in sys.argv.pop(1).split():
+for name in ("bokeh", "dask_jobqueue", "distributed", "gymnasium", "sb3_contrib"):
     sys.modules[name] = None
 from scheduler_sim.cli.main import main
 sys.exit(main(sys.argv[1:]))
 """
 
 
-ALL = "scipy matplotlib bokeh distributed gymnasium"
-BUT_STATISTICS = ALL.removeprefix("scipy ")
-
-
-def run(*arguments, cwd, without=ALL):
-    command = [sys.executable, "-c", WITHOUT, without, *map(str, arguments)]
+def python(script, *arguments, cwd):
+    command = [sys.executable, "-c", script, *map(str, arguments)]
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
-    return subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True)
+    return subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, check=False)
+
+
+def run(*arguments, cwd):
+    return python(WITHOUT, *arguments, cwd=cwd)
 
 
 @pytest.fixture(scope="module")
@@ -42,10 +42,13 @@ def folder(tmp_path_factory):
 @pytest.mark.parametrize(
     "arguments",
     [
-        ("inspect", SAMPLE),
+        ("inspect", SAMPLE, "--plot", "trace.png"),
         ("explain", "result", 301),
         ("report", "result", "--out", "result.csv"),
         ("convert", SAMPLE, "trace.parquet"),
+        ("generate", ROOT / "workloads" / "sample-1000.yaml", "--out", "generated.swf"),
+        ("fit", "scaling", ROOT / "configs/apps/points/prism.csv", "--out", "prism.yaml"),
+        ("study", ROOT / "configs/studies/policies.yaml", "--out", "study", "--workers", 1),
         ("run", CLUSTER, SAMPLE, "--policy", "slurm", "--out", "slurm"),
         (
             "run",
@@ -61,54 +64,33 @@ def test_what_needs_no_extra_runs_without(arguments, folder):
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.long
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ("generate", ROOT / "workloads" / "sample-1000.yaml", "--out", "generated.swf"),
-        ("fit", "scaling", ROOT / "configs/apps/points/prism.csv"),
-    ],
-)
-def test_what_needs_statistics_alone_runs_with_that(arguments, folder):
-    done = run(*arguments, cwd=folder, without=BUT_STATISTICS)
-    assert done.returncode == 0, done.stderr
-
-
-def test_a_fit_with_a_picture_names_what_that_needs(folder):
-    arguments = "fit", "scaling", ROOT / "configs/apps/points/prism.csv", "--out", "p.yaml"
-    done = run(*arguments, cwd=folder, without=BUT_STATISTICS)
-    assert done.returncode == 2, done.stderr
-    assert "matplotlib is not installed; allowed: pip install 'scheduler-sim[report]'" in done.stderr
-    assert "Traceback" not in done.stderr
-    assert not (folder / "p.yaml").exists()
-
-
-@pytest.mark.parametrize("name", ["generate", "Recipe", "Study"])
-def test_a_name_of_the_library_that_needs_an_extra_names_it(name, tmp_path):
-    script = f"import sys\nsys.modules['scipy'] = None\nfrom scheduler_sim import Workload, {name}\n"
-    done = subprocess.run(
-        [sys.executable, "-c", script], cwd=tmp_path, env=os.environ | {"PYTHONPATH": str(ROOT)},
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert done.stderr.strip().splitlines()[-1] == (
-        f"ImportError: scheduler_sim.{name}: scipy is not installed; allowed:"
-        " pip install 'scheduler-sim[statistics]'"
-    )
-
-
 @pytest.mark.parametrize(
     ("arguments", "package", "extra"),
     [
         (("report", "result"), "bokeh", "report"),
-        (("generate", ROOT / "workloads/sample-1000.yaml", "--out", "trace.swf"), "scipy", "statistics"),
-        (("study", ROOT / "configs/studies/policies.yaml", "--out", "study"), "scipy", "statistics"),
-        (("fit", "scaling", ROOT / "configs/apps/points/prism.csv"), "scipy", "statistics"),
-        (("inspect", SAMPLE, "--plot", "trace.png"), "matplotlib", "report"),
+        (
+            ("study", ROOT / "configs/studies/policies.yaml", "--out", "study", "--dask", "tcp://here:1"),
+            "distributed",
+            "dask",
+        ),
     ],
 )
 def test_what_needs_an_extra_names_it(arguments, package, extra, folder):
     done = run(*arguments, cwd=folder)
     assert done.returncode == 2, done.stderr
-    assert f"{package} is not installed; allowed: pip install 'scheduler-sim[{extra}]'" in done.stderr
+    assert f"{package}, which is not installed: pip install 'scheduler-sim[{extra}]'" in done.stderr
     assert "Traceback" not in done.stderr
-    assert not {"trace.png", "trace.swf", "study", "report.html"} & {path.name for path in folder.rglob("*")}
+    assert "report.html" not in [path.name for path in folder.rglob("*")]
+
+
+def test_to_simulate_from_python_loads_neither_scipy_nor_matplotlib(tmp_path):
+    script = (
+        "import sys, scheduler_sim\n"
+        "assert not {'numpy', 'pandas', 'scipy', 'matplotlib'} & set(sys.modules)\n"
+        "from scheduler_sim import Policy, Result, System, Workload, read_trace, simulate, write_trace\n"
+        "assert not {'scipy', 'matplotlib', 'numba'} & set(sys.modules)\n"
+        "from scheduler_sim import Recipe, Study, generate\n"
+        "assert 'matplotlib' not in sys.modules\n"
+    )
+    done = python(script, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr

@@ -6,6 +6,7 @@ import json
 from functools import cache
 
 import pytest
+from PIL import Image
 
 from analysis.concepts import cases
 from analysis.concepts.blocks import Rows
@@ -13,9 +14,6 @@ from analysis.concepts.drawing import draw
 from analysis.concepts.pictures import PICTURES
 from scheduler_sim import simulate
 from tests.conftest import ROOT
-
-pytest.importorskip("matplotlib", reason="needs Matplotlib: the extra report")
-Image = pytest.importorskip("PIL.Image", reason="needs Pillow, which comes with Matplotlib")
 
 pytestmark = pytest.mark.interpreted
 

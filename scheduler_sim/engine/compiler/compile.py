@@ -57,7 +57,7 @@ def instruction_type(name: str) -> Any:
     return cpu_target.typing_context.resolve_value_type(INSTRUCTIONS[name])
 
 
-def entry_code(part: Any, core: Any, takes: Sequence[str]) -> tuple[str, bytes]:
+def entry_code(part: Any, core: Any, takes: Sequence[str]) -> tuple[str, bytes, bool]:
     """Return a function that is called with the address of a core's words, and numbers: see ``compiled``."""
 
     def entry(address: Any, *numbers: Any) -> Any:
@@ -78,11 +78,11 @@ def reference_to(core: Any) -> Reference:
     return Reference(kind)
 
 
-def compiled(function: Any, kinds: tuple[Any, ...], *, allocates: bool = False) -> tuple[str, bytes]:
-    """Return a function for arguments of some types: its symbol, and an object file that has it."""
+def compiled(function: Any, kinds: tuple[Any, ...], *, allocates: bool = False) -> tuple[str, bytes, bool]:
+    """Return a function for arguments of some types: symbol, object file, if that is for here alone."""
     options = _OPTIONS | {"_nrt": allocates}
     whole = njit(pipeline_class=EntryCompiler, **options)(function)
     with types_remembered():
         whole.compile(kinds)
     made = whole.overloads[kinds]
-    return made.fndesc.llvm_func_name, made.library.machine_code
+    return made.fndesc.llvm_func_name, made.library.machine_code, made.library.only_here

@@ -46,8 +46,8 @@ def _call(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
 lower_builtin(FillerType, FillerType, *[types.Any] * len(SIGNATURE))(_call)
 
 
-def filler_code(function: Callable[..., None]) -> tuple[str, bytes]:
-    """Return a function of the engine that writes keys: its symbol, and an object file that has it."""
+def filler_code(function: Callable[..., None]) -> tuple[str, bytes, bool]:
+    """Return a function of the engine that writes keys, see ``compiled``."""
     return compiled(function, SIGNATURE)
 
 

@@ -47,9 +47,11 @@ class _Entry(_Part):
     Attributes
     ----------
     machine_code : an object file
+    only_here : it has addresses of this process, such as that of a large array that is constant
     """
 
     machine_code = b""
+    only_here = False
 
     def finalize(self) -> None:
         self._exported = {one.name for one in self._final_module.functions if not one.is_declaration}
@@ -57,6 +59,8 @@ class _Entry(_Part):
         JITCodeLibrary.finalize(self)
 
     def _optimize_final_module(self) -> None:
+        self._finalize_dynamic_globals()
+        self.only_here = bool(self._dynamic_globals)
         for function in self._final_module.functions:
             is_part = function.linkage == Linkage.external and function.name not in self._exported
             if is_part and not function.is_declaration:

@@ -4,14 +4,13 @@
 - Integers that do not fit, shifts, powers, ``math`` and conversions fail where they do in Python.
 - A variable that was never assigned is an UnboundLocalError; recursion without end a RecursionError.
 - Its loops hear signals: Ctrl-C and SIGTERM end them.
-- It writes down at which line it is, and at which job it has looked last: ``WHERE``.
+- It writes down at which line it is, and at which job it has looked last: ``outside.WORDS``.
 
 That holds in methods and in all functions that they call, however those were decorated.
 """
 
 from __future__ import annotations
 
-import ctypes
 import math
 import operator
 from collections.abc import Iterator
@@ -19,7 +18,6 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numba
-import numpy as np
 from llvmlite import ir as llvm_ir
 from numba.core import cgutils, ir, types
 from numba.core.analysis import compute_cfg_from_blocks
@@ -33,21 +31,19 @@ from scheduler_sim.engine.compiler import python_rules as rules
 from scheduler_sim.engine.compiler.assigned import is_nothing, is_same_variable, maybe_unassigned
 from scheduler_sim.engine.compiler.compile import whatever_the_number
 from scheduler_sim.engine.compiler.linking import PartCompiler
-
-LINE, ROW, DEPTH, TURNS = range(4)
-WHERE = np.zeros(4, dtype=np.int64)
-"""The line at which a user's code is, the row of the job it has looked at last (-1 = none), how deep it is
-in calls of itself, and how many turns its loops have made."""
+from scheduler_sim.engine.compiler.outside import (
+    CHECK_SIGNALS,
+    DEPTH,
+    LINE,
+    OCCURRED,
+    ROW,
+    TURNS,
+    WHERE,
+    WORDS,
+)
 
 HEARS_EVERY = 1 << 20
 """Turns of loops from one look for signals to the next."""
-
-CHECK_SIGNALS, OCCURRED = (
-    ctypes.cast(function, ctypes.c_void_p).value or 0
-    for function in (ctypes.pythonapi.PyErr_CheckSignals, ctypes.pythonapi.PyErr_Occurred)
-)
-"""Addresses of two functions of Python's: one calls the handlers of signals that have come, one says whether
-an exception is waiting to be raised."""
 
 DEEPEST = 1000
 """So many calls of a function by itself may be open, as in Python."""
@@ -56,6 +52,13 @@ TUPLE: Any = types.BaseTuple
 
 TO_INT = {int, round, math.floor, math.ceil, math.trunc}
 """Functions that make a float an integer."""
+
+
+def word_at(builder: Any, word: int) -> Any:
+    """Return the place of a word of ``outside.WORDS``, which whoever links the code finds by name."""
+    words, number = llvm_ir.ArrayType(llvm_ir.IntType(64), len(WORDS)), llvm_ir.IntType(32)
+    there = builder.module.globals.get(WHERE) or llvm_ir.GlobalVariable(builder.module, words, WHERE)
+    return builder.gep(there, [number(0), number(word)])
 
 
 class _Work(NamedTuple):
@@ -165,10 +168,10 @@ class CheckedLower(Lower):
                 self.builder.store(emit.number(-1), place)
                 self.context.call_conv.return_exc(self.builder)
 
-    def _from_python(self, address: int, gives: Any) -> Any:
+    def _from_python(self, name: str, gives: Any) -> Any:
         """Call a function of Python's without arguments; whether it returns anything but 0."""
-        function = llvm_ir.FunctionType(gives, []).as_pointer()
-        returned = self.builder.call(self.builder.inttoptr(self._emit.number(address), function), [])
+        kind = llvm_ir.FunctionType(gives, [])
+        returned = self.builder.call(cgutils.get_or_insert_function(self.builder.module, kind, name), [])
         return self.builder.icmp_signed("!=", returned, llvm_ir.Constant(gives, 0))
 
     # -- where it is
@@ -195,8 +198,7 @@ class CheckedLower(Lower):
             self._write(ROW, job.number)
 
     def _place(self, word: int) -> Any:
-        at = self._emit.number(int(WHERE.ctypes.data) + 8 * word)
-        return self.builder.inttoptr(at, llvm_ir.IntType(64).as_pointer())
+        return word_at(self.builder, word)
 
     def _write(self, word: int, value: Any) -> None:
         self.builder.store(value, self._place(word))

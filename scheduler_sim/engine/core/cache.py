@@ -87,6 +87,10 @@ def _is_own_group(gid: int) -> bool:
     return user.pw_gid == gid and set(group.gr_mem) <= {user.pw_name} and group.gr_name == user.pw_name
 
 
+def _any(code: Code) -> bool:
+    return True
+
+
 class NotKept:
     """For code that is kept nowhere; says why when the first is compiled."""
 
@@ -101,7 +105,7 @@ class NotKept:
         """There is nothing."""
         return False
 
-    def get(self, name: str, make: Callable[[], Code]) -> Code:
+    def get(self, name: str, make: Callable[[], Code], usable: Callable[[Code], bool] = _any) -> Code:
         """Make the code."""
         _warn(f"the compiled engine is not kept: {self.why}")
         return make()
@@ -129,20 +133,21 @@ class Kept:
         """Tell whether there is code of a name."""
         return self._file(name).exists()
 
-    def get(self, name: str, make: Callable[[], Code]) -> Code:
+    def get(self, name: str, make: Callable[[], Code], usable: Callable[[Code], bool] = _any) -> Code:
         """Return the code of a name; where there is none that can be used, make it, and keep it.
 
-        While another process makes the same, we wait for it.
+        While another process makes the same, we wait for it. What has addresses of this process is not kept.
         """
-        found = self._read(name)
+        found = self._read(name, usable)
         if found is None:
             lock = Lock(self._file(name).with_suffix(".lock"))
             lock.take()
             try:
-                found = self._read(name)
+                found = self._read(name, usable)
                 if found is None:
                     found = make()
-                    self._write(name, found)
+                    if not found.only_here:
+                        self._write(name, found)
             finally:
                 lock.give_back()
         return found
@@ -150,7 +155,7 @@ class Kept:
     def _file(self, name: str) -> Path:
         return self._directory / f"{name}.code"
 
-    def _read(self, name: str) -> Code | None:
+    def _read(self, name: str, usable: Callable[[Code], bool]) -> Code | None:
         try:
             whole = self._file(name).read_bytes()
         except FileNotFoundError:
@@ -160,7 +165,8 @@ class Kept:
         seal, content = whole[:SEAL_BYTES], whole[SEAL_BYTES:]
         if hashlib.sha256(content).digest() == seal:
             symbol, _, machine = content.partition(b"\n")
-            return Code(symbol.decode(), machine)
+            code = Code(symbol.decode(), machine)
+            return code if usable(code) else None
         _warn(f"the compiled engine in {self._directory} is damaged, and made anew")
         with suppress(OSError):
             self._file(name).unlink()

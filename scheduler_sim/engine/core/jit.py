@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property, partial
 from operator import index
 from typing import Any, NamedTuple, TypeVar, cast
@@ -183,6 +183,24 @@ def bound(function: Any, core: Any) -> Callable[..., Any]:
 def is_compiled(function: Any, core: Any) -> bool:
     """Tell whether an entry has been compiled for such a core, now or before on this machine."""
     return not COMPILED or function.is_compiled(core)
+
+
+def users_pass(about: Sequence[str], compiled: Callable[[], Code]) -> int:
+    """Return where the compiled pass of a scheduler of a user's stands.
+
+    Parameters
+    ----------
+    about : all that it is made from, by which it is kept; nothing if that cannot be told
+    """
+    from scheduler_sim.engine.core.needed import finds_all
+
+    def usable(code: Code) -> bool:
+        return finds_all(code.machine)
+
+    code = _KEPT.get(_KEPT.name_of(users_pass, *about), compiled, usable) if about else compiled()
+    if not usable(code):
+        raise SystemError("compiled code needs a function that this process does not have")
+    return address_of(code)
 
 
 def filler(function: Callable[..., None]) -> Filler:

@@ -21,10 +21,12 @@ class Code(NamedTuple):
     ----------
     symbol : its name in the object
     machine : an object file for this kind of processor
+    only_here : it has addresses of this process
     """
 
     symbol: str
     machine: bytes
+    only_here: bool = False
 
 
 class _Failure(ctypes.Structure):
@@ -50,16 +52,16 @@ def processor() -> str:
 
 def address_of(code: Code) -> int:
     """Link code into the process, where it stays, and return where its function begins."""
-    linker = _linker()
-    linker.add_object_file(llvm.ObjectFileRef.from_data(code.machine))
-    linker.finalize_object()
-    address: int = linker.get_function_address(code.symbol)
-    _linked.append(linker)
+    made = linker()
+    made.add_object_file(llvm.ObjectFileRef.from_data(code.machine))
+    made.finalize_object()
+    address: int = made.get_function_address(code.symbol)
+    _linked.append(made)
     return address
 
 
-def _linker() -> Any:
-    """One for each object: symbols of two, made by different processes, may be the same."""
+def linker() -> Any:
+    """Return one, for one object: symbols of two, made by different processes, may be the same."""
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     machine = llvm.Target.from_default_triple().create_target_machine(jit=True)

@@ -10,6 +10,7 @@ from importlib.resources import files
 from string import Template
 from typing import Any
 
+from scheduler_sim.errors import InputError
 from scheduler_sim.report.html.markup import Child, Markup, joined, json_text, script_text, tag
 from scheduler_sim.version import __version__
 
@@ -70,5 +71,10 @@ def _asset(name: str) -> str:
 
 def _bokeh() -> list[str]:
     """Return Bokeh's scripts as they come with its package; the Python side of Bokeh is not used."""
-    folder = files("bokeh") / "server" / "static" / "js"
+    try:
+        folder = files("bokeh") / "server" / "static" / "js"
+    except ModuleNotFoundError:
+        raise InputError(
+            "HTML pages need bokeh, which is not installed: pip install 'scheduler-sim[report]'"
+        ) from None
     return [(folder / name).read_text(encoding="utf-8") for name in BOKEH]

@@ -49,6 +49,11 @@ class Told:
     row: int
 
 
+def address_field(array: str) -> str:
+    """Name the field in which the address of an array of a compiled scheduler stands."""
+    return f"address_of_{array}"
+
+
 class OwnScheduler(NamedTuple):
     """n jobs."""
 

@@ -17,10 +17,11 @@ from numba.np.arrayobj import populate_array
 from numba.np.numpy_support import from_dtype
 
 from scheduler_sim.engine.compiler.compile import AS_PARTS, compiled, njit, reference_to
-from scheduler_sim.engine.compiler.users_code import CHECKED, DEPTH, LINE, ROW, WHERE, users_code
-from scheduler_sim.engine.core.machine_code import Code, address_of
+from scheduler_sim.engine.compiler.outside import DEPTH, LINE, ROW
+from scheduler_sim.engine.compiler.users_code import CHECKED, users_code, word_at
+from scheduler_sim.engine.core.machine_code import Code
 from scheduler_sim.engine.rules.own_scheduler.asking import DONE, ENDLESS
-from scheduler_sim.engine.rules.own_scheduler.state import ENDED, STARTED, SUBMITTED
+from scheduler_sim.engine.rules.own_scheduler.state import ENDED, STARTED, SUBMITTED, address_field
 from scheduler_sim.engine.rules.own_scheduler.taught.kinds import job_at, view_of
 from scheduler_sim.engine.rules.own_scheduler.taught.views import (
     TAUGHT,
@@ -149,13 +150,8 @@ def _teach_array(kind: Any, field: str, array: np.ndarray) -> Any:
     overload_attribute(kind, field, **TAUGHT)(lambda state: taught)
 
 
-def address_field(array: str) -> str:
-    """Name the field in which the address of an array stands."""
-    return f"address_of_{array}"
-
-
-def address_for(core: Any, state: StateType, file: str) -> int:
-    """Compile the passes of a scheduler with such a state for such a core; returns the address.
+def pass_code(core: Any, state: StateType, file: str) -> Code:
+    """Compile the passes of a scheduler with such a state for such a core.
 
     Parameters
     ----------
@@ -191,7 +187,7 @@ def address_for(core: Any, state: StateType, file: str) -> int:
         tried(core)
 
     with users_code(file):
-        return address_of(Code(*compiled(whole_pass, (reference_to(core),), allocates=True)))
+        return Code(*compiled(whole_pass, (reference_to(core),), allocates=True))
 
 
 def _begin(typing_context: Any) -> Any:
@@ -199,7 +195,7 @@ def _begin(typing_context: Any) -> Any:
 
     def generated(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         for word, value in ((LINE, 0), (ROW, -1), (DEPTH, 0)):
-            builder.store(ir.Constant(ir.IntType(64), value), _word(builder, word))
+            builder.store(ir.Constant(ir.IntType(64), value), word_at(builder, word))
         return context.get_dummy_value()
 
     return types.none(), generated
@@ -223,7 +219,7 @@ def _tried(function: Any) -> Any:
             context.active_code_library.add_linking_library(made.library)
             status, _ = context.call_internal_no_propagate(builder, made.fndesc, signature, arguments)
             with cgutils.if_unlikely(builder, status.is_error):
-                where = [builder.load(_word(builder, word)) for word in (LINE, ROW)]
+                where = [builder.load(word_at(builder, word)) for word in (LINE, ROW)]
                 kinds = types.none(core, types.int64, types.int64)
                 context.compile_internal(builder, _keep_where, kinds, [arguments[0], *where])
                 context.call_conv.return_status_propagate(builder, status)
@@ -237,8 +233,3 @@ def _tried(function: Any) -> Any:
 def _keep_where(core: Any, line: int, row: int) -> None:
     core.own_scheduler.at.line = line
     core.own_scheduler.at.looked_at = row
-
-
-def _word(builder: Any, word: int) -> Any:
-    at = ir.Constant(ir.IntType(64), int(WHERE.ctypes.data) + 8 * word)
-    return builder.inttoptr(at, at.type.as_pointer())
