@@ -143,3 +143,17 @@ def test_a_delay_between_components_is_refused_with_the_way_out() -> None:
             run_time=[10, 10],
             time_limit=[60, 60],
         )
+
+
+def test_the_timeline_has_every_change_of_cores_beside_calls() -> None:
+    """At 25 one core less is in use: the numbers of nodes and of waiting jobs are as before."""
+    result = by_hand(
+        modular_job_id=[1, 2],
+        submit_time=[0, 0],
+        api_calls=["20", ""],
+        cores=[1, 1],
+        run_time=[100, 25],
+        time_limit=[120, 60],
+    )
+    module = result.timeline[result.timeline["module"] == "A"]
+    assert module[["time", "cores_busy"]].values.tolist() == [[0, 2], [25, 1], [100, 0]]
