@@ -101,6 +101,9 @@ class ReservedSlurm(Reservations):
                 yield job, part
         self.looked_at, self.is_drawn = None, False
 
+    def has_turn(self, job: Job) -> None:
+        self.looked_at, self.is_drawn = self.claimed.get(job.id), False
+
     def in_order(
         self, records: list[tuple[Job, str, Reservation | None, bool]]
     ) -> list[tuple[Job, str, Reservation | None, bool]]:

@@ -222,26 +222,33 @@ class Passes(Reasons):
                 return
             if not self._has_licences(*family) or not self._find_nodes(now, family):
                 continue
-            run, usable = self.together(family), self.all_nodes - self.completing(now)
+            run, free = self.together(family), self.all_nodes - self.completing(now)
             for job in family:
-                self.nodes_looked_for(job)
                 job.runtime, job.exit_code = run, family[0].exit_code
-                part = job.partitions[0]
-                self.start_on(now, job, part, usable & set(self.c.partitions[part].nodes), "backfill")
-                usable -= job.where
+                self.start_on(now, job, job.partitions[0], self._usable_beside(now, job, free), "backfill")
+                free -= job.where
             started += len(family)
 
     def _find_nodes(self, now: int, family: list[Job]) -> bool:
         """Whether all components find nodes, none of them one of another (`_het_job_start_now`)."""
-        room, usable = self.room(), self.all_nodes - self.completing(now)
+        free = self.all_nodes - self.completing(now)
         for job in family:
-            self.nodes_looked_for(job)
-            part = job.partitions[0]
-            found = self.chosen(room, job, part, usable & set(self.c.partitions[part].nodes))
+            usable = self._usable_beside(now, job, free)
+            found = self.chosen(self.room(), job, job.partitions[0], usable)
             if found is None:
                 return False
-            usable -= found
+            free -= found
         return True
+
+    def _usable_beside(self, now: int, job: Job, free: set[int]) -> set[int]:
+        """Of the nodes that are not taken by other components those that it may have."""
+        self.nodes_looked_for(job)
+        self.has_turn(job)
+        part = job.partitions[0]
+        return self.open_to(now, job, part, free & set(self.c.partitions[part].nodes))
+
+    def has_turn(self, job: Job) -> None:
+        """It is what is looked at from here on."""
 
     def nodes_looked_for(self, job: Job) -> None:
         """Nodes are about to be looked for, among all of its partition."""

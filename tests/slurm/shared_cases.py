@@ -157,6 +157,7 @@ def workload_of(jobs: list[SharedJob], **more: Any) -> Workload:
     asked = [job.ask for job in jobs]
     return Workload.from_columns(
         component_id=[job.id for job in jobs],
+        modular_job_id=[job.het or job.id for job in jobs],
         submit_time=[job.submit for job in jobs],
         partition=[",".join(job.partitions) for job in jobs],
         nodes=[(one.nodes or (1, 0))[0] for one in asked],

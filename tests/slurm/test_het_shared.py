@@ -5,15 +5,18 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from scheduler_sim import Policy, Result, System, Workload, simulate
 from scheduler_sim.errors import TraceError
 from tests.conftest import examples
 from tests.slurm import shared_cases
-from tests.slurm.shared_cases import SharedCase, fates, possible, told
+from tests.slurm.shared_cases import SharedCase, fates, played, possible, told
 from tests.slurm.test_shared_properties import ROWS, expanded
+from tests.slurm.test_shared_reservations import Reserved, reserved_cases
+from tests.slurm.test_shared_reservations import compare as compare_beside
+from tests.slurm.test_shared_reservations import told as reserved_told
 
 pytestmark = pytest.mark.interpreted
 
@@ -21,17 +24,18 @@ LIMIT_MIN = 4
 
 
 @st.composite
-def het_cases(draw: st.DrawFn, **kinds: object) -> SharedCase:
+def families(draw: st.DrawFn, cases: st.SearchStrategy[SharedCase]) -> SharedCase:
     """Sites with shared nodes, where one to three jobs in turn are components of one, in a partition each."""
-    case = draw(shared_cases.shared_cases(**kinds))
+    case = draw(cases)
     jobs, at = [], 0
     while at < len(case.jobs):
         family = case.jobs[at : at + draw(st.sampled_from([1, 1, 2, 2, 3]))]
         head, at = family[0], at + len(family)
-        several = {"het": head.id, "limit": LIMIT_MIN} if len(family) > 1 else {}
+        several = {"het": head.id, "limit": LIMIT_MIN, "user": head.user, "reservation": head.reservation}
         for job in family:
-            in_one = job.partitions[:1] if several else job.partitions
-            jobs.append(replace(job, submit=head.submit, partitions=in_one, **several))
+            if len(family) > 1:
+                job = replace(job, partitions=job.partitions[:1], **several)
+            jobs.append(replace(job, submit=head.submit))
     return _with_whole_jobs(replace(case, jobs=jobs))
 
 
@@ -46,14 +50,8 @@ def _with_whole_jobs(case: SharedCase) -> SharedCase:
     return replace(case, jobs=jobs)
 
 
-def played(case: SharedCase, **more: object) -> Result:
-    """What the engine makes of it."""
-    given_keys = {"starts_before_s": case.begins_s} | case.keys | shared_cases.settings_of(case.settings)
-    workload = shared_cases.workload_of(case.jobs, modular_job_id=[job.het or job.id for job in case.jobs])
-    system = shared_cases.system_of(case.nodes, case.partitions)
-    result = simulate(system, workload, Policy(name="slurm", backfill="slurm", slurm=given_keys | more))
-    result.check()
-    return result
+def het_cases(**kinds: object) -> st.SearchStrategy[SharedCase]:
+    return families(shared_cases.shared_cases(**kinds))
 
 
 def compare(case: SharedCase) -> None:
@@ -80,6 +78,37 @@ def test_so_many_able_nodes_are_those_of_the_plain_model(case: SharedCase) -> No
 @given(het_cases(most=16, of_main=ROWS, sharing=("NO", "EXCLUSIVE", *ROWS), crowded=True))
 def test_where_cores_are_shared_it_is_the_plain_model(case: SharedCase) -> None:
     compare(case)
+
+
+# -- beside advance reservations
+
+
+@st.composite
+def reserved_het_cases(draw: st.DrawFn, **kinds: object) -> Reserved:
+    """None of the reservations draws jobs: that is refused."""
+    one = draw(reserved_cases(**kinds))
+    assume(not any("MAGNETIC" in made.flags for made in one.made))
+    return one._replace(case=draw(families(st.just(one.case))))
+
+
+def compare_reserved(one: Reserved) -> None:
+    """Not where some component alone is refused its reservation: Slurm refuses the job."""
+    assume(one.case.jobs)
+    refused = {i for i, fate in reserved_told(one)[0].items() if fate[0] == "REJECTED"}
+    assume(not any(job.het for job in one.case.jobs if job.id in refused))
+    compare_beside(one)
+
+
+@examples(60)
+@given(reserved_het_cases())
+def test_beside_reservations_it_is_the_plain_model(one: Reserved) -> None:
+    compare_reserved(one)
+
+
+@examples(60)
+@given(reserved_het_cases(of=shared_cases.EQUAL_NODES, ask=shared_cases.RIGID_ASKS, most=25))
+def test_so_many_able_nodes_beside_reservations_are_those_of_the_plain_model(one: Reserved) -> None:
+    compare_reserved(one)
 
 
 # -- by hand

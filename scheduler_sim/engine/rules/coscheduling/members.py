@@ -52,6 +52,12 @@ def is_complete(core: UnitsCore, row: int) -> bool:
     return True
 
 
+@only_with("coscheduling", otherwise=True)
+def whole_job_waits(core: UnitsCore, row: int) -> bool:
+    """Whether all components of its job wait."""
+    return not is_member(core, row) or is_complete(core, row)
+
+
 @on(join_queue, "coscheduling", unless="slurm")
 def join_with_unit(core: UnitsCore, row: int) -> None:
     """A unit joins once all its members wait: that is when they are eligible; what starts at once counts."""

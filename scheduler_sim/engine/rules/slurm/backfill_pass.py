@@ -16,7 +16,7 @@ from scheduler_sim.engine.core.queue import close_gaps
 from scheduler_sim.engine.core.record import fits
 from scheduler_sim.engine.core.state import INF, WAITING
 from scheduler_sim.engine.core.waiting import reserve_start, withdraw
-from scheduler_sim.engine.rules.coscheduling.members import is_member, reservation_is_ahead
+from scheduler_sim.engine.rules.coscheduling.members import is_member, reservation_is_ahead, whole_job_waits
 from scheduler_sim.engine.rules.slurm.advance_reservations import (
     has_reservation,
     next_end,
@@ -33,7 +33,6 @@ from scheduler_sim.engine.rules.slurm.het.het_jobs import (
     note_start,
     start_jobs,
     waits_for_window,
-    whole_job_waits,
     would_block,
 )
 from scheduler_sim.engine.rules.slurm.job_partition_queue import build_queue, entry

@@ -9,10 +9,9 @@ from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.core.queue import close_gaps, insert_newcomers
 from scheduler_sim.engine.core.records import Words
 from scheduler_sim.engine.core.state import INF, WAITING
-from scheduler_sim.engine.rules.coscheduling.members import is_member
+from scheduler_sim.engine.rules.coscheduling.members import is_member, whole_job_waits
 from scheduler_sim.engine.rules.slurm.advance_reservations import has_reservation, picked_reserved
 from scheduler_sim.engine.rules.slurm.change import NO_CHANGE, note_change, note_passed_over
-from scheduler_sim.engine.rules.slurm.het.het_jobs import whole_job_waits
 from scheduler_sim.engine.rules.slurm.job_partition_queue import build_queue, entry
 from scheduler_sim.engine.rules.slurm.limit_questions import (
     least_priority_that_reserves,
@@ -22,7 +21,7 @@ from scheduler_sim.engine.rules.slurm.limit_questions import (
     nodes_looked_for,
     waits_for_known_limit,
 )
-from scheduler_sim.engine.rules.slurm.nodes import least_nodes, open_nodes, picked_from
+from scheduler_sim.engine.rules.slurm.nodes import least_nodes, picked_from
 from scheduler_sim.engine.rules.slurm.power_cap import keep_power, lacks_power
 from scheduler_sim.engine.rules.slurm.reasons import (
     ITS_TURN,
@@ -164,6 +163,12 @@ def waits_for_nodes(core: SlurmCore, row: int, placement: int) -> bool:
     """Whether one that did not start waits for nodes that its partition will have."""
     waits_for(core, row, ITS_TURN)
     return True
+
+
+@question
+def open_nodes(core: SlurmCore) -> None:
+    """The nodes that a pass may give away become FREE: those that are idle."""
+    copy(core.slurm.sets.free, core.slurm.sets.idle, 0, len(core.slurm.sets.idle))
 
 
 @question

@@ -37,12 +37,6 @@ SIXTY_THREE = np.uint64(63)
 LAST = (1 << 32) - 1
 
 
-@question
-def open_nodes(core: SlurmCore) -> None:
-    """The nodes that a pass may give away become FREE: those that are idle."""
-    copy(core.slurm.sets.free, core.slurm.sets.idle, 0, len(core.slurm.sets.idle))
-
-
 @part
 def picked_from(core: SlurmCore, placement: int, source: Words) -> bool:
     """Choose the nodes of a placement among those of a set, if they suffice."""

@@ -27,7 +27,7 @@ from scheduler_sim.simulation.standing import (
 )
 from scheduler_sim.system.reservations import ReservationChangeKeys, ReservationKeys
 from scheduler_sim.texts import TextColumn
-from scheduler_sim.workload.fields import TOGETHER
+from scheduler_sim.workload.fields import DELAYED, TOGETHER
 
 
 class Reservations(Numbers):
@@ -47,9 +47,15 @@ class Reservations(Numbers):
             self._by: list[Submitter] = []
 
     def _refuse_what_is_not_there(self) -> None:
-        """Reservations are by the rules of 22.05, for single components."""
+        """Reservations are by the rules of 22.05, for components without delays."""
         found = f"system.reservations: found {len(self.run.system.reservations)}"
-        self.run.refuse(TOGETHER, f"{found} where components start together; allowed: one of the two")
+        self.run.refuse(DELAYED, f"{found} where components start with a delay; allowed: one of the two")
+        magnetic = sum("MAGNETIC" in one.flags for one in self.run.system.reservations)
+        found_magnetic = f"system.reservations: found {magnetic} with MAGNETIC"
+        if magnetic:
+            self.run.refuse(
+                TOGETHER, f"{found_magnetic} where components start together; allowed: one of the two"
+            )
         keys = self.run.policy.slurm
         if keys.gangs:
             raise ConfigError(

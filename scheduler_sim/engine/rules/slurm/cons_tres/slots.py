@@ -36,10 +36,11 @@ from scheduler_sim.engine.rules.slurm.cons_tres.lifecycle import may_fit
 from scheduler_sim.engine.rules.slurm.cons_tres.room import pick_chosen
 from scheduler_sim.engine.rules.slurm.cons_tres.state import ConsTresCore
 from scheduler_sim.engine.rules.slurm.cons_tres.windows import open_windows, put_unreserved_from
-from scheduler_sim.engine.rules.slurm.het.het_jobs import note_start, picked_together
+from scheduler_sim.engine.rules.slurm.het.het_jobs import note_start
 from scheduler_sim.engine.rules.slurm.limit_questions import may_plan, start_or_plan
 from scheduler_sim.engine.rules.slurm.main_pass import (
     close_taken,
+    open_nodes,
     picked_among,
     waits_for_nodes,
 )
@@ -52,7 +53,6 @@ from scheduler_sim.engine.rules.slurm.node_space import (
     record_of,
     span,
 )
-from scheduler_sim.engine.rules.slurm.nodes import open_nodes
 from scheduler_sim.engine.rules.slurm.power_cap import power_delay
 from scheduler_sim.engine.rules.slurm.reasons import ITS_TURN, waits_for
 from scheduler_sim.engine.rules.slurm.slot_search import keep_open
@@ -92,12 +92,6 @@ def _picks_shares(core: ConsTresCore, placement: int, nodes: Words) -> bool:
         return False
     pick_chosen(core, core.slurm.partition[core.slurm.way[placement].partition])
     return True
-
-
-@on(picked_together, "cons_tres")
-def picks_shares_together(core: ConsTresCore, placement: int) -> bool:
-    """Of nodes, and what it has of them, beside what runs there."""
-    return picks_shares(core, placement, core.slurm.sets.free)
 
 
 @on(waits_for_nodes, "cons_tres", unless="reservations")

@@ -16,13 +16,13 @@ from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.core.lifecycle import finish
 from scheduler_sim.engine.core.limits import forget_end, plan_end
 from scheduler_sim.engine.core.state import BY_LIMIT, INF, RUNNING, WAITING
-from scheduler_sim.engine.rules.coscheduling.members import is_complete, is_member
+from scheduler_sim.engine.rules.coscheduling.members import is_member
 from scheduler_sim.engine.rules.coscheduling.state import Unit
 from scheduler_sim.engine.rules.slurm.advance_reservations import has_reservation, picked_reserved
 from scheduler_sim.engine.rules.slurm.change import holds_until
 from scheduler_sim.engine.rules.slurm.het.delays import book_workflow, placement_of
 from scheduler_sim.engine.rules.slurm.limit_questions import all_within_limits, nodes_looked_for
-from scheduler_sim.engine.rules.slurm.nodes import open_nodes, picked_from
+from scheduler_sim.engine.rules.slurm.main_pass import open_nodes, picked_among
 from scheduler_sim.engine.rules.slurm.start import may_run, start_on_picked
 from scheduler_sim.engine.rules.slurm.state import SlurmCore
 
@@ -208,15 +208,15 @@ def _picked_beside_others(core: SlurmCore, row: int) -> bool:
         picked = picked_reserved(core, row)
     else:
         nodes_looked_for(core, placement)
-        picked = picked_together(core, placement)
+        picked = picked_together(core, row, placement)
     take_out(core.slurm.sets.free, core.slurm.sets.picked, it.low, it.high)
     return picked
 
 
 @question
-def picked_together(core: SlurmCore, placement: int) -> bool:
+def picked_together(core: SlurmCore, row: int, placement: int) -> bool:
     """Choose the nodes of a component among those FREE, if they suffice."""
-    return picked_from(core, placement, core.slurm.sets.free)
+    return picked_among(core, placement, core.slurm.sets.free)
 
 
 @part
@@ -281,12 +281,6 @@ def end_with_leader(core: SlurmCore, row: int, state: int) -> None:
         if core.jobs[core.coscheduling.member_rows[i]].state == RUNNING:
             drop_end(core, core.coscheduling.member_rows[i])
             finish(core, core.coscheduling.member_rows[i], state)
-
-
-@only_with("coscheduling", otherwise=True)
-def whole_job_waits(core: SlurmCore, row: int) -> bool:
-    """Whether all components of its job wait."""
-    return not is_member(core, row) or is_complete(core, row)
 
 
 @only_with("coscheduling", otherwise=False)

@@ -12,6 +12,7 @@ from scheduler_sim.engine.core.records import Words
 from scheduler_sim.engine.core.state import INF
 from scheduler_sim.engine.rules.slurm.backfill_pass import beside_reservations, later_beside, start_beside
 from scheduler_sim.engine.rules.slurm.change import holds_until, main_holds_until, note_passed_over
+from scheduler_sim.engine.rules.slurm.het.het_jobs import picked_together
 from scheduler_sim.engine.rules.slurm.lifecycle import turn_away
 from scheduler_sim.engine.rules.slurm.main_pass import (
     main_begins,
@@ -186,9 +187,14 @@ def waits_behind_another(core: ReservationsCore, row: int, it: Partition) -> boo
 @on(picked_among_free, "reservations")
 def picked_among_open(core: ReservationsCore, placement: int) -> bool:
     """Choose the nodes of a placement among those that are FREE, and OPEN to it."""
+    main_holds_until(core, next_in_the_way(core, core.placements[placement].limit))
+    return _picked_open(core, placement)
+
+
+@part
+def _picked_open(core: ReservationsCore, placement: int) -> bool:
     now, sets = core.clock.now, core.reservations.sets
     it = core.slurm.partition[core.slurm.way[placement].partition]
-    main_holds_until(core, next_in_the_way(core, core.placements[placement].limit))
     if core.reservations.at.inside < 0 and end_of_covering(core, placement, now) >= 0:
         return False
     if not put_open(core, placement, now):
@@ -368,6 +374,13 @@ def would_suffice_beside(core: ReservationsCore, placement: int, ahead: bool) ->
         if not ahead or later == INF:
             return False
         start = later
+
+
+@on(picked_together, "reservations")
+def picked_open_together(core: ReservationsCore, row: int, placement: int) -> bool:
+    """Choose the nodes of a component among those FREE that are OPEN to it."""
+    core.reservations.at.inside = core.reservations.claim[row].of
+    return _picked_open(core, placement)
 
 
 # -- nodes
