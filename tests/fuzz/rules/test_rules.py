@@ -50,6 +50,7 @@ def test_more_cases_without_a_finding(work, many):
 def test_what_was_found_once(name):
     outcome = judged(json.loads((FOUND / name).read_text()))
     assert not outcome.sign, outcome.text
+    assert not [said for said in outcome.refused if names_no_way_out(said)]
 
 
 def test_a_case_is_the_same_by_its_number():
