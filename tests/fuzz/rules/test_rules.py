@@ -31,11 +31,6 @@ def test_a_slice_without_a_finding():
         _require_nothing_found(1, number, judged(case(1, number)))
 
 
-@pytest.mark.xfail(
-    reason="findings of 28 November 2026, not mended yet: CHANGELOG, known faults",
-    raises=AssertionError,
-    strict=True,
-)
 @pytest.mark.long
 @pytest.mark.parametrize(("work", "many"), [(work_plain, 2000), (work_compiled, 24)])
 def test_more_cases_without_a_finding(work, many):
