@@ -66,6 +66,8 @@ class _Told:
         self._late_boots = self._by_slurm and schedule.switched
         by_run = schedule.policy.get("candidate_time") == "run"
         self._until = self._end if by_run else self._start + limit
+        # no table tells when it got nodes that boot, from when on its limit is planned: as soon as it might
+        self._planned = schedule.of("eligible_time") + limit if self._late_boots else self._until
         self._ran = ran
 
     def outside(self) -> Breach:
@@ -111,7 +113,7 @@ class _Told:
         for one, nodes in zip(self._known, self._nodes, strict=True):
             others = self._ran & ~np.isin(self._names, [one["name"].lower(), *free])
             for window in self._windows(one, nodes):
-                touch = others & (self._start < window.end) & (self._until > window.start)
+                touch = others & (self._start < window.end) & (self._planned > window.start)
                 if breach := self._beyond(window, touch & (self._end > window.start)):
                     return breach
         return None

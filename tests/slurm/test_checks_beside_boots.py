@@ -66,3 +66,15 @@ def test_one_that_a_limit_does_not_bind_may_start_while_its_nodes_boot():
     result = simulate(system, workload, Policy(backfill="slurm", slurm=limits), models=models(A=5, B=50))
     assert result.components["start_time"].tolist() == [0, 151, 106]
     result.check()
+
+
+def test_a_job_outside_may_run_into_a_reservation_as_it_starts_late():
+    """By its limit from 60 on, when it gets its nodes, it would end as that begins; it starts at 111."""
+    lab = {"name": "lab", "start": 180, "end": 400, "nodes": "ALL", "users": ["v"]}
+    system = System.from_dict({"modules": [{"name": "A", "nodes": 2}], "reservations": [lab]})
+    workload = Workload.from_columns(
+        nodes=[1, 2], submit_time=[0, 50], run_time=[1, 120], time_limit=[60, 120], user=["u", "u"]
+    )
+    result = simulate(system, workload, "slurm", models=models(A=50))
+    assert result.components["end_time"].tolist() == [1, 231]
+    result.check()
