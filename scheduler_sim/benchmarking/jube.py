@@ -8,6 +8,7 @@ may be transposed. A unit stands behind the name of a column, in brackets.
 from __future__ import annotations
 
 import csv
+import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -42,11 +43,11 @@ def read_tables(path: str | Path, benchmark: str | None = None) -> list[RawTable
     ConfigError : no table there, or one that cannot be read: file, line, what was found and what is allowed.
     """
     path = Path(path)
-    if not path.is_dir():
+    if not os.path.isdir(path):
         return [_read(path, path.parent.parent, benchmark)]
     runs = (
         [path]
-        if (path / CONFIGURATION).is_file()
+        if os.path.isfile(path / CONFIGURATION)
         else [run.parent for run in sorted(path.glob(f"*/{CONFIGURATION}"))]
     )
     files = [(run, file) for run in runs for file in sorted((run / RESULTS).glob("*.dat"))]
@@ -162,7 +163,7 @@ def _even(file: Path, rows: list[tuple[int, list[str]]]) -> list[list[str]]:
 def _stamp(run: Path) -> int | None:
     """Return when a run of JUBE began, from its time stamps."""
     file = run / STAMPS
-    if not file.is_file():
+    if not os.path.isfile(file):
         return None
     for line in read_text(file, "time stamps of JUBE").splitlines():
         word, _, rest = line.partition(":")
@@ -188,7 +189,7 @@ class _Configuration:
     @classmethod
     def beside(cls, run: Path) -> _Configuration | None:
         file = run / CONFIGURATION
-        if not file.is_file():
+        if not os.path.isfile(file):
             return None
         try:
             return cls(ElementTree.fromstring(read_text(file, "JUBE's configuration", MOST_BYTES)), file)

@@ -7,6 +7,7 @@ Python, adds without writing the file anew, and takes one writer at a time.
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -129,9 +130,9 @@ class Store:
 
     @contextmanager
     def _open(self, *, new: bool) -> Iterator[sqlite3.Connection]:
-        if not new and not self.path.is_file():
+        if not new and not os.path.isfile(self.path):
             raise InputError(f"{self.path}: no such store; allowed: a file that 'benchmarks add' wrote")
-        fresh = not self.path.exists() or self.path.stat().st_size == 0
+        fresh = not os.path.exists(self.path) or self.path.stat().st_size == 0
         if not fresh and not _is_sqlite(self.path):
             raise InputError(f"{self.path} is not a store of results and is left alone")
         try:
@@ -149,7 +150,7 @@ class Store:
             raise SchedulerSimError(f"{self.path}: {error}; nothing was changed") from None
         finally:
             connection.close()  # what was not committed is undone
-            if fresh and self.path.exists() and self.path.stat().st_size == 0:
+            if fresh and os.path.exists(self.path) and self.path.stat().st_size == 0:
                 self.path.unlink()
 
     def _begin(self, connection: sqlite3.Connection) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -101,7 +102,7 @@ def read_again(result: Result, trace: str | Path, columns: str | Path | None = N
     for role, path in (("workload", trace), ("columns", columns)):
         if path is None:
             continue
-        if not Path(path).is_file():
+        if not os.path.isfile(path):
             raise InputError(f"{path}: no such file; allowed: the trace of this result, and its column map")
         found = digest_of_file(role, Path(path))
         if role not in wanted or found["sha256"] != wanted[role]["sha256"]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -57,7 +58,7 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
 def execute(args: argparse.Namespace) -> None:
     """Show what is there."""
     read_as = format_named("--from", args.read_as)
-    is_folder = Path(args.what).is_dir()
+    is_folder = os.path.isdir(args.what)
     is_system = is_folder or (read_as is None and Path(args.what).suffix.lower() in SYSTEMS)
     if args.plot is not None:
         _check_plot(args.plot, is_system, force=args.force)

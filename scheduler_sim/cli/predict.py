@@ -167,7 +167,7 @@ def _on_known_nodes(
 
 def _folder(args: argparse.Namespace) -> SiteFolder | None:
     """Read a site's folder and put its files in the places of system, queue and history; None for files."""
-    if not Path(args.system).is_dir():
+    if not os.path.isdir(args.system):
         for option, given in (("--queue", args.queue), ("--history", args.history)):
             if given is None:
                 raise InputError(f"{option}: not given; allowed: a file, or the folder of a site as SYSTEM")

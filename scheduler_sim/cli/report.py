@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 from pathlib import Path
 
 from scheduler_sim.cli.force import add_force
@@ -60,7 +61,7 @@ def _written(directory: str, out: str | None, *, force: bool) -> Path:
         from scheduler_sim.report.html.write import PAGE, place_of, write_report
 
         place = place_of(directory) if out is None else Path(out)
-        if out is not None or place.parent.is_dir():
+        if out is not None or os.path.isdir(place.parent):
             check_place(place, PAGE, force=force)
         return write_report(directory, out, force=force)
     if suffix not in WRITERS:
@@ -84,4 +85,4 @@ def _as_trace(out: str) -> str:
 
 def _size(path: Path) -> str:
     """Say how large a file is; of a pipe there is nothing to say."""
-    return f" ({path.stat().st_size / 1e6:.1f} MB)" if path.is_file() else ""
+    return f" ({path.stat().st_size / 1e6:.1f} MB)" if os.path.isfile(path) else ""

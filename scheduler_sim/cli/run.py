@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -181,7 +182,7 @@ def _loaded(
 
 def _folder(args: argparse.Namespace) -> SiteFolder | None:
     """Read a site's folder and put its files in the places of system and trace; None for two files."""
-    if not Path(args.system).is_dir():
+    if not os.path.isdir(args.system):
         if args.trace is None:
             raise InputError(
                 f"found {args.system} and no trace; allowed: SYSTEM TRACE, or the folder of a site"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import re
 import shutil
 from dataclasses import dataclass
@@ -137,7 +138,7 @@ def execute(args: argparse.Namespace) -> None:
         hint = did_you_mean(args.name[:60], tuple(SAMPLES))
         raise InputError(f"NAME: found {args.name!r:.60}; allowed: {', '.join(SAMPLES)}{hint}")
     sample, out = SAMPLES[args.name], Path(args.out or args.name)
-    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+    if os.path.exists(out) and (not os.path.isdir(out) or any(out.iterdir())):
         raise InputError(f"{out}: exists already; allowed: a new folder, named by --out")
     _copy(sample, out)
     commands = "\n".join(f"  {command}" for command in (f"cd {out}", *sample.commands))
@@ -171,6 +172,6 @@ def shipped() -> Path:
     """
     package = Path(__file__).parent.parent
     for place in (package / "shipped", package.parent):
-        if (place / "configs" / "systems").is_dir() and (place / "workloads").is_dir():
+        if os.path.isdir(place / "configs" / "systems") and os.path.isdir(place / "workloads"):
             return place
     raise SchedulerSimError("the samples are missing from this installation; reinstall scheduler-sim")

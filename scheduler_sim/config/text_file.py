@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import os
 import zlib
 from pathlib import Path
 
@@ -19,7 +20,7 @@ def read_text(path: Path, kind: str, most: int = MAX_BYTES) -> str:
     Raises ConfigError for a file that cannot be read, is too large, or is not text.
     """
     try:
-        if path.is_dir():
+        if os.path.isdir(path):
             raise ConfigError(f"{path}: is a directory; allowed: {kind}")
         with path.open("rb") as stream:
             packed = path.suffix.lower() == ".gz"

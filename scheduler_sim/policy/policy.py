@@ -6,6 +6,7 @@ with an order of the queue they give the classic policies.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from copy import deepcopy
 from functools import cache
@@ -30,7 +31,7 @@ from scheduler_sim.policy.keys import (
     schedules,
     unknown_name,
 )
-from scheduler_sim.policy.python_file import is_file, load, refuse_without_name
+from scheduler_sim.policy.python_file import load, refuse_without_name
 from scheduler_sim.policy.schemes import ALL, BY_NAME, SCHEMES, Scheme
 
 __all__ = ["ALL", "ORDERS", "PRESETS", "Policy"]
@@ -111,14 +112,14 @@ class Policy(PolicyKeys):
         if schedules(policy):
             return cls(name=type(policy).__name__, scheduler=policy)
         if place := in_file(policy):
-            if not is_file(folder / place[0]):
+            if not os.path.isfile(folder / place[0]):
                 raise ConfigError(f"policy {policy!r}: no such file: {folder / place[0]}")
             return cls._in_folder(folder, {"name": place[1], "scheduler": policy})
         if str(policy).endswith(".py"):
             refuse_without_name(policy, folder)
         if isinstance(policy, Path) or policy.lower().endswith((".yaml", ".yml")):
             return cls.from_yaml(policy)
-        if policy.strip().lower() not in _names() and is_file(policy):
+        if policy.strip().lower() not in _names() and os.path.isfile(policy):
             return cls.from_yaml(policy)
         return cls.named(policy)
 
@@ -180,7 +181,7 @@ class Policy(PolicyKeys):
             if place := in_file(getattr(self, role)):
                 found.append((role, self._folder / place[0]))
         code = getattr(getattr(self.scheduler, "schedule", None), "__code__", None)
-        if code is not None and is_file(code.co_filename):
+        if code is not None and os.path.isfile(code.co_filename):
             found.append(("scheduler", Path(code.co_filename)))
         return found
 
@@ -305,7 +306,7 @@ def _problems(keys: dict[str, Any], folder: Path, changed: Mapping[str, Any] | N
     problems = _merged(list(contradictions(keys)), check_keys(PolicyKeys, keys)[1])
     for key in FROM_FILES:
         place = in_file(keys.get(key))
-        if place and (changed is None or key in changed) and not is_file(folder / place[0]):
+        if place and (changed is None or key in changed) and not os.path.isfile(folder / place[0]):
             problems.append(Problem((key,), f"found {keys[key]!r}; no such file: {folder / place[0]}"))
     return problems
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 import sys
 from collections.abc import Callable
 from importlib.util import module_from_spec, spec_from_file_location
@@ -32,7 +33,7 @@ def load(path: Path, name: str, key: str) -> Callable[..., Any]:
 def refuse_without_name(written: str | Path, folder: Path) -> NoReturn:
     """Say how a scheduler is written of which only the file was. Raises ConfigError."""
     path = folder / written
-    if not is_file(path):
+    if not os.path.isfile(path):
         raise ConfigError(f"policy {str(written)!r}: no such file: {path}")
     found = schedulers_in(path)
     if not found:
@@ -62,7 +63,7 @@ def _name(statement: ast.stmt) -> str:
 
 def _module(path: Path, key: str) -> ModuleType:
     spec = spec_from_file_location(path.stem, path)
-    if spec is None or spec.loader is None or not is_file(path):
+    if spec is None or spec.loader is None or not os.path.isfile(path):
         raise ConfigError(f"policy.{key}: no such Python file: {path}")
     module = module_from_spec(spec)
     sys.path.insert(0, str(path.parent.absolute()))  # what stands beside it can be imported
@@ -73,11 +74,3 @@ def _module(path: Path, key: str) -> ModuleType:
     finally:
         sys.path.remove(str(path.parent.absolute()))
     return module
-
-
-def is_file(path: str | Path) -> bool:
-    """Whether a path, which may be any text, is that of a file."""
-    try:
-        return Path(path).is_file()
-    except (OSError, ValueError):
-        return False

@@ -7,6 +7,7 @@ What is written depends on the suffix: ``.csv``, ``.parquet``, ``.json``, ``.paj
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -291,7 +292,7 @@ def _is_parquet(path: Path) -> bool:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    if path.name in FILES and (path.parent / MANIFEST).exists():
+    if path.name in FILES and os.path.exists(path.parent / MANIFEST):
         return False
     try:
         return _are_ours(pq.read_schema(path).names)

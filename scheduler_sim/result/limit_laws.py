@@ -1,6 +1,8 @@
 """What holds under limits of QOS and associations, as far as a result tells.
 
 Nothing is assumed of the order of starts in a second: a limit is broken only if it is whichever came last.
+Where idle nodes are switched off, a job has its nodes, and counts, from some time before its start on, which
+no table tells: limits are tested by what is told for sure.
 """
 
 from __future__ import annotations
@@ -54,7 +56,7 @@ class _Running:
                 yield from self._together(key, resource)
             for key in ALONE:
                 yield from self._alone(key, resource)
-        if self._limits_stood:
+        if self._limits_stood and not self._schedule.switched:
             for resource in (JOBS, *told):
                 yield from self._used(resource)
             for resource in told:
@@ -100,6 +102,8 @@ class _Running:
         for bound, rows in self._bounds.bound_by(key, resource).items():
             of = self._bounds.members(bound)
             begin, end = _as_if_last(of, rows, self._start, self._end), self._end[of]
+            if self._schedule.switched:  # others may have come while its nodes booted
+                begin = np.where(np.isin(of, rows), begin, end)
             if resource == JOBS:
                 use = sum_of_intervals(begin, end, np.ones(len(of), dtype=np.int64))
             else:

@@ -161,7 +161,7 @@ class PackedFiles:
 
 def packed(directory: Path) -> PackedFiles | None:
     """Return the files of the run that ``STUDY/runs/ID`` names, None if it is not in a pack."""
-    if (directory / MANIFEST).exists():
+    if os.path.exists(directory / MANIFEST):
         return None
     place = Path(os.path.abspath(directory))
     if place.parent.name != RUNS:
@@ -174,9 +174,9 @@ def packed(directory: Path) -> PackedFiles | None:
 
 def packs_in(study: Path) -> Iterator[Pack]:
     """Yield the packs of a study, by name."""
-    if (study / PACKS).is_dir():
+    if os.path.isdir(study / PACKS):
         for place in sorted((study / PACKS).iterdir()):
-            if PACK_NAME.fullmatch(place.name) and (place / MEMBERS).is_file():
+            if PACK_NAME.fullmatch(place.name) and os.path.isfile(place / MEMBERS):
                 yield Pack(place)
 
 

@@ -30,7 +30,8 @@ def reservations(schedule: Schedule) -> Breach:
     """No job runs, by its limit, on nodes reserved for others; a job that names a reservation starts in it.
 
     Under all policies but Slurm's, a job that names a reservation also ends in it, by its limit; with
-    `candidate_time: run`, by its run time.
+    `candidate_time: run`, by its run time. Under Slurm, where idle nodes are switched off, it gets its nodes
+    in it, and starts when these have booted.
     """
     if not schedule.reserved:
         return None
@@ -62,8 +63,11 @@ class _Told:
         limit = -(-limit // MINUTE) * MINUTE if self._by_slurm else limit
         self._start = schedule.of("start_time")
         self._end = np.where(ran, schedule.of("end_time"), self._start)
+        self._late_boots = self._by_slurm and schedule.switched
         by_run = schedule.policy.get("candidate_time") == "run"
         self._until = self._end if by_run else self._start + limit
+        # no table tells when it got nodes that boot, from when on its limit is planned: as soon as it might
+        self._planned = schedule.of("eligible_time") + limit if self._late_boots else self._until
         self._ran = ran
 
     def outside(self) -> Breach:
@@ -72,7 +76,7 @@ class _Told:
             inside = np.zeros(len(rows), dtype=bool)
             for window in self._windows(one, nodes):
                 last = self._start[rows] if self._by_slurm else self._until[rows]
-                inside |= (self._start[rows] >= window.start) & (last <= window.end)
+                inside |= (self._start[rows] >= window.start) & (self._late_boots | (last <= window.end))
             if not inside.all():
                 row = int(rows[~inside][0])
                 until = "" if self._by_slurm else f" for {self._until[row] - self._start[row]} s"
@@ -109,7 +113,7 @@ class _Told:
         for one, nodes in zip(self._known, self._nodes, strict=True):
             others = self._ran & ~np.isin(self._names, [one["name"].lower(), *free])
             for window in self._windows(one, nodes):
-                touch = others & (self._start < window.end) & (self._until > window.start)
+                touch = others & (self._start < window.end) & (self._planned > window.start)
                 if breach := self._beyond(window, touch & (self._end > window.start)):
                     return breach
         return None

@@ -84,7 +84,7 @@ class OwnDirectory:
 
 def stamp(directory: Path) -> tuple[int, int] | None:
     """Return what tells a whole result from the one that replaces it; None if there is none."""
-    if not all((directory / name).is_file() for name in FILES):
+    if not all(os.path.isfile(directory / name) for name in FILES):
         return None
     found = (directory / MANIFEST).stat()
     return found.st_ino, found.st_mtime_ns
@@ -95,9 +95,9 @@ def refuse_foreign(directory: Path, *, force: bool = False) -> None:
 
     A result whose writing was killed is known by the mark that this leaves.
     """
-    if not directory.exists():
+    if not os.path.exists(directory):
         return
-    if not directory.is_dir():
+    if not os.path.isdir(directory):
         raise InputError(f"{directory} is a file; a result needs a directory of its own")
     try:
         found = sorted(entry.name for entry in directory.iterdir())
@@ -327,7 +327,7 @@ def plain(value: Any, decimals: int | None = None) -> Any:
 
 
 def _require(path: Path) -> None:
-    if not path.parent.is_dir():
+    if not os.path.isdir(path.parent):
         raise InputError(f"no result at {path.parent}: there is no such directory")
-    if not path.is_file():
+    if not os.path.isfile(path):
         raise InputError(f"{path.parent} is not a whole result: {path.name} is missing")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from hashlib import sha256
 from pathlib import Path
@@ -172,7 +173,7 @@ def _code_of_class(kind: type) -> Any:
         (name, method.__qualname__, Path(method.__code__.co_filename))
         for name, method in _methods_of(kind).items()
     ]
-    if any("<locals>" in name or not file.is_file() for _, name, file in found):
+    if any("<locals>" in name or not os.path.isfile(file) for _, name, file in found):
         return kind
     return tuple((*names, str(file), sha256(file.read_bytes()).digest()) for *names, file in sorted(found))
 

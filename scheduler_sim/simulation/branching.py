@@ -132,8 +132,7 @@ class Branching(Actions):
             reader = Reader(places(fresh._made_of()), arrays)
             for name, part in text["state"].items():
                 setattr(fresh, name, reader.thing(part))
-            pattern = fresh._loader.pattern(text["schemes"][1])._replace(orders=fresh._core.orders)
-            fresh._core = core_like(pattern, text["core"], arrays)
+            fresh._core = core_like(fresh._loader.pattern(text["schemes"][1]), text["core"], arrays)
             fresh._live_in(OwnEnvironment(text["now"]))
         made: Self = fresh
         return made

@@ -64,7 +64,7 @@ class Loader:
         """Return a core with all parts of the run, of this scheme, and next to no room."""
         resources = len(self.run.amounts)
         sizes = self._sizes(1, 1, resources)
-        return blank(sizes, self._needs(sizes), scheme)
+        return self.scheme.with_fillers(blank(sizes, self._needs(sizes), scheme))
 
     def append(
         self, core: FullCore, workload: Workload, placements: Placements, edges: Sequence[Sequence[Edge]]

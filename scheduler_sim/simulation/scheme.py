@@ -91,6 +91,10 @@ class Scheme:
         rules.first_fit = policy.backfill == "first_fit"
         rules.named = self.asked[SHARED]
         rules.overrun = policy.overrun_s
+        return self.with_fillers(core)
+
+    def with_fillers(self, core: FullCore) -> FullCore:
+        """Return the core with what writes the keys of both orders."""
         if has(core, "second_order"):
             core = core._replace(second_order=core.second_order._replace(fill=self.second_order.fill))
         return core._replace(orders=core.orders._replace(fill=self.order.fill))

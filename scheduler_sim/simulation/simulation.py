@@ -456,10 +456,14 @@ class Simulation(Branching):
         return not (self.waiting() and self._may_come_back())
 
     def _may_come_back(self) -> bool:
-        """Whether nodes or limits may be as they were again; failures have no end: what is known counts."""
-        if self._reservations is not None and self._reservations.is_to_change(self._core):
+        """Whether nodes or limits may be as they were again.
+
+        Failures and turns of reservations have no end: what is known counts then.
+        """
+        reservations = self._reservations
+        if reservations is not None and reservations.is_to_change(self._core):
             return True
-        if self.system.failures:
+        if self.system.failures or (reservations is not None and reservations.is_endless):
             stated = self._to_come is not None and self._to_come.stated_to_come > 0
             return stated or self._outages.awaited
         return self._outages.withheld

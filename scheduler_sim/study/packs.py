@@ -6,6 +6,7 @@ the study, is cut where so many components have come together. So the same study
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -74,12 +75,12 @@ class Packs:
 
     def clear_leftovers(self) -> list[str]:
         """Remove packs that are not whole; return the names of what is no pack, or holds what none does."""
-        if not self.place.is_dir():
+        if not os.path.isdir(self.place):
             return []
         return [path.name for path in sorted(self.place.iterdir()) if not self._belongs(path)]
 
     def _belongs(self, path: Path) -> bool:
-        if path.is_symlink() or not path.is_dir():
+        if path.is_symlink() or not os.path.isdir(path):
             return False
         if re.fullmatch(TEMPORARY, path.name):
             return remove_if_ours(path, PACK_FILES)

@@ -58,9 +58,9 @@ def _said(kind: str) -> bytes:
 
 
 def _refuse_foreign(directory: Path, kind: str, force: bool) -> None:
-    if not directory.exists():
+    if not os.path.exists(directory):
         return
-    if not directory.is_dir():
+    if not os.path.isdir(directory):
         raise InputError(f"{directory} is a file; a study needs a directory of its own")
     try:
         names = sorted(path.name for path in directory.iterdir())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -307,7 +308,7 @@ def _above(values: Values, winner: int, one: int, seeds: list[int], t: float) ->
 
 def _kept(place: Path, document: dict[str, Any]) -> Values:
     """Evaluations that a directory holds of the same search."""
-    if not (place / EVALUATIONS).is_file():
+    if not os.path.isfile(place / EVALUATIONS):
         return {}
     if read_document(place / DOCUMENT).get("id") != digest(document):
         return {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -47,7 +48,7 @@ class StudySite:
 
 def site_at(path: Path) -> StudySite | None:
     """Read a slurm.conf, or the folder of a site; None of any other file."""
-    if path.is_dir():
+    if os.path.isdir(path):
         folder = read_folder(str(path))
         return StudySite(folder.site, folder)
     site = read_site(str(path))
@@ -60,7 +61,7 @@ def with_own_workloads(keys: StudyKeys, folder: Path) -> StudyKeys:
     Each folder then runs its own workload alone, by default under Slurm's schedulers.
     """
     folders = {name: Path(where) for name, where in keys.systems.items() if isinstance(where, str) and where}
-    if len(folders) < len(keys.systems) or not all((folder / one).is_dir() for one in folders.values()):
+    if len(folders) < len(keys.systems) or not all(os.path.isdir(folder / one) for one in folders.values()):
         return keys
     changes: dict[str, Any] = {} if keys.policies else {"policies": {DEFAULT_POLICY: DEFAULT_POLICY}}
     if not keys.workloads:

@@ -12,6 +12,7 @@ for the same study, whoever carried it out.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -136,13 +137,13 @@ class Store:
         not: they stay.
         """
         clear_away(self.directory, (STUDY, *TABLES))
-        runs = sorted(self.runs.iterdir()) if self.runs.is_dir() else []
+        runs = sorted(self.runs.iterdir()) if os.path.isdir(self.runs) else []
         left_alone = [f"{RUNS}/{path.name}" for path in runs if not self._belongs(path)]
         return [*left_alone, *(f"{PACKS}/{name}" for name in self.packs.clear_leftovers())]
 
     def _belongs(self, path: Path) -> bool:
         """Tell whether a run has this place, and clear it of what is not needed."""
-        if path.is_symlink() or not path.is_dir():
+        if path.is_symlink() or not os.path.isdir(path):
             return False
         if _LEFT_BY_0_1.fullmatch(path.name):
             return remove_if_ours(path, RUN_FILES)

@@ -5,6 +5,7 @@ Every file goes by one name, also packed (``.gz``). What a file says that nothin
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -139,7 +140,9 @@ def read_site_folder(folder: Path, modelled: Modelled | None = None) -> SiteFold
 
 def _workload(folder: Path) -> Path:
     """The one dump of sacct or file of events."""
-    found = [one for one in sorted(folder.iterdir()) if one.is_file() and _is_workload(one.name.lower())]
+    found = [
+        one for one in sorted(folder.iterdir()) if os.path.isfile(one) and _is_workload(one.name.lower())
+    ]
     if len(found) != 1:
         names = ", ".join(one.name for one in found) or "none"
         raise InputError(
@@ -324,7 +327,7 @@ class _Reading:
 
     def unread(self) -> Collection[str]:
         """Names of files that nobody looked into; those that the slurm.conf includes were read with it."""
-        named = {one.name for one in self.folder.iterdir() if one.is_file()}
+        named = {one.name for one in self.folder.iterdir() if os.path.isfile(one)}
         included = {Path(place.rpartition(":")[0]).name for place in self.places.values()}
         return named - self._taken - included
 

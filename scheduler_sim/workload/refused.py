@@ -36,7 +36,7 @@ LONGEST = 40
 """So much of what one of them asks for is shown."""
 
 SKIP = '--on-error skip (on_error="skip" in Python)'
-WAY_OUT = f"{SKIP} leaves such jobs out, and counts them"
+WAY_OUT = f"allowed: {SKIP}, which leaves such jobs out, and counts them"
 
 ASKED_IN = {
     "partition": NO_PARTITION,
@@ -129,7 +129,8 @@ class Refusals:
         count = int(np.isin(left.columns["skipped"], OF_RUNS).sum())
         kinds = "; ".join(self._kinds(left))
         cannot = f"{count:,} component{'s' * (count != 1)} cannot be simulated: {kinds}"
-        error, first = JobsRefused("\n".join([*map(str, self._errors), cannot, WAY_OUT])), self._errors[0]
+        faults = dict.fromkeys(map(str, self._errors))  # what is left may have the same one
+        error, first = JobsRefused("\n".join([*faults, f"{cannot}; {WAY_OUT}"])), self._errors[0]
         error.line, error.field, error.found = first.line, first.field, first.found
         error.rows, error.column, error.reason = first.rows, first.column, first.reason
         return error

@@ -21,11 +21,6 @@ from tests.fuzz.judge import Finding, FoundError, judged
 from tests.fuzz.loaded import LOADED
 
 
-@pytest.mark.xfail(
-    reason="case 745, a number as the name of a file, is not mended yet: CHANGELOG, known faults",
-    raises=AssertionError,
-    strict=True,
-)
 @pytest.mark.long
 def test_two_thousand_cases_without_a_finding():
     done = 0

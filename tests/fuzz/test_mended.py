@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as parquet
 import pytest
 
+import scheduler_sim
 from scheduler_sim import Workload, read_trace, write_trace
 from scheduler_sim.cli.main import main
 from scheduler_sim.energy.profile import PowerProfiles
@@ -284,3 +286,47 @@ def test_dates_of_the_far_future(tmp_path):
     told(tmp_path / "t.csv", "submit_time,run_time,nodes\n2026-03-02 00:00:00,5,1\n2826-03-02 00:00:01,5,1\n")
     jobs = read_trace(tmp_path / "t.csv")
     assert jobs["submit_time"].tolist() == [0, 292_194 * 86_400 + 1]
+
+
+TOO_LONG = "9" * 300
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        ("run", TOO_LONG, TOO_LONG),
+        ("run", TOO_LONG),
+        ("run", "s.yaml", "t.swf", "--policy", f"{TOO_LONG}.py"),
+        ("inspect", TOO_LONG),
+        ("report", TOO_LONG),
+        ("explain", TOO_LONG, "1"),
+    ],
+    ids=" ".join,
+)
+def test_a_name_that_no_file_can_have_is_that_of_none(asked, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    told(tmp_path / "s.yaml", SYSTEM)
+    told(tmp_path / "t.swf", "1 0 0 60 2 -1 -1 2 90 -1 0 1 1 1 1 -1 -1 -1\n")
+    assert main(asked) == 2
+    assert TOO_LONG[:20] in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", [TOO_LONG, "a\0b"], ids=["too long", "NUL"])
+def test_nor_can_a_system_of_a_study(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    told(tmp_path / "t.swf", "1 0 0 60 2 -1 -1 2 90 -1 0 1 1 1 1 -1 -1 -1\n")
+    told(tmp_path / "study.yaml", json.dumps({"systems": name, "workloads": "t.swf", "policies": ["easy"]}))
+    assert main(["study", "study.yaml", "--out", "study"]) == 2
+
+
+def test_whether_a_file_is_there_is_asked_so_that_such_a_name_is_no():
+    """``Path.is_file`` raises an error for a name that is too long, where ``os.path.isfile`` says no.
+
+    The engine asks for names of its own alone, and ``output`` says of each error what was not written.
+    """
+    package = Path(scheduler_sim.__file__).parent
+    rooms = (one for one in package.iterdir() if one.is_dir() and one.name not in ("engine", "output"))
+    files = [*package.glob("*.py"), *(file for room in rooms for file in room.rglob("*.py"))]
+    asking = re.compile(r"\.(is_file|is_dir|exists)\(\)")
+    assert len(files) > 100
+    assert [file for file in files if asking.search(file.read_text())] == []

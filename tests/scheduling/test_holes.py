@@ -253,6 +253,14 @@ def test_maintenance_takes_the_nodes_of_others_and_turns_come_again(scheme: str)
     assert starts(result) == [-1, -1 if scheme == "fcfs" else 20, 3640]
 
 
+def test_turns_without_end_are_no_hope_for_who_waits_for_good() -> None:
+    """One of four nodes is drained, nobody says until when."""
+    drained = {"events": [{"time": 0, "state": "DRAIN", "nodes": "0"}]}
+    system = System.from_dict(FOUR | drained | {"reservations": [LAB | {"flags": ["HOURLY"]}]})
+    result = simulate(system, Workload.from_columns(nodes=[4], submit_time=[0], run_time=[1]), "easy")
+    assert starts(result) == [-1]
+
+
 def test_it_takes_what_is_free_and_grows_as_jobs_end() -> None:
     """Made at 10 for 15, beside a job that has three nodes until 30."""
     made = LAB | {"at": 10, "start": 15, "flags": ["IGNORE_JOBS"]}

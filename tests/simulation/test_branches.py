@@ -338,6 +338,18 @@ def test_an_order_from_a_file_is_the_same_file(tmp_path):
         Simulation.load(file, policy=tmp_path / "mine.yaml")
 
 
+def test_candidates_keep_an_order_that_depends_on_time(tmp_path):
+    """3 nodes, the third free at 30: by then candidate 5 has waited 18/15 of its limit, 4 but 20/30."""
+    jobs = Workload.from_columns(
+        nodes=[2, 1, 3, 1, 1], submit_time=[0, 0, 5, 10, 12], run_time=[60, 30, 9, 30, 15]
+    )
+    sim = Simulation(System.homogeneous(3), jobs, Policy(backfill="easy", backfill_order="wfp3"))
+    sim.run(until=20)
+    loaded = through(sim, tmp_path / "it.sim")
+    for one in (sim, loaded):
+        assert one.run().components["start_time"].tolist() == [0, 0, 60, 69, 30]
+
+
 def test_nothing_else_is_replaced_or_read(tmp_path):
     other = tmp_path / "notes.txt"
     other.write_text("mine")
@@ -414,11 +426,12 @@ def test_a_damaged_file_is_refused(tmp_path):
 
 
 @pytest.mark.compiled
-def test_compiled_branches_run_on_as_well(tmp_path):
-    """The tables that compiled code has by their addresses: those of a branch, not of whom it was copied."""
-    trace = ROOT / "workloads" / "sample-1000.swf"
-    sim = Simulation(System.homogeneous(128), trace, "easy")
-    expected = saved(Simulation(System.homogeneous(128), trace, "easy").run(), tmp_path / "expected")
+@pytest.mark.parametrize("order", [None, "sjf", "wfp3"])
+def test_compiled_branches_run_on_as_well(order, tmp_path):
+    """What compiled code has by its address is that of a branch: tables, and what writes keys of orders."""
+    trace, policy = ROOT / "workloads" / "sample-1000.swf", Policy(backfill="easy", backfill_order=order)
+    sim = Simulation(System.homogeneous(128), trace, policy)
+    expected = saved(Simulation(System.homogeneous(128), trace, policy).run(), tmp_path / "expected")
     sim.run(until=200_000)
     branch, loaded = sim.branch(), through(sim, tmp_path / "it.sim.zst")
     branch.cancel(700)

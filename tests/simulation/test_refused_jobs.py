@@ -104,7 +104,9 @@ def test_a_heterogeneous_job_is_left_out_as_a_whole(kind):
     ran, counts, notes = outcome(system, workload, policy)
     assert (ran, counts) == ([9], {TOGETHER: 2})
     assert any(f"{TOGETHER} (4)" in note for note in notes)
-    with pytest.raises(InputError, match=r"2 components cannot be simulated[^\n]*\(4\)\n--on-error skip"):
+    with pytest.raises(
+        InputError, match=r"2 components cannot be simulated[^\n]*\(4\); allowed: --on-error skip"
+    ):
         simulate(system, workload, policy)
 
 
@@ -129,6 +131,21 @@ def test_all_kinds_are_named_at_once_with_the_first_three_of_each():
     assert "5 components cannot be simulated" in said
     assert f"4 {GONE} (1 ['gone'], 2 ['old'], 3 ['gone'], ...)" in said
     assert f"1 {FEATURES} (5 ['[x|y]'])" in said
+    assert all("; allowed: " in line for line in said.splitlines())
+
+
+def test_a_fault_that_is_found_twice_is_told_once():
+    """What is left when job 3 is gone, which DYNAMIC ties to job 1, would start together, too."""
+    workload = jobs(
+        modular_job_id=[1, 1, 3],
+        components_total=[2, 2, 1],
+        delay=[-1, 8, -1],
+        dependency_ids=["", "", "8"],
+        dependency_kinds=["", "", "DYNAMIC"],
+    )
+    with pytest.raises(InputError) as raised:
+        simulate(SHARED, workload, "conservative")
+    assert str(raised.value).count("policy.backfill: found") == 1
 
 
 def test_a_dependency_on_a_job_that_is_left_out_is_lifted_and_counted():

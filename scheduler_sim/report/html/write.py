@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from scheduler_sim.output.rule import Kind, head
@@ -59,11 +60,11 @@ PAGE = Kind("a report that scheduler-sim wrote", _is_page)
 
 def page_of(directory: Path) -> Page:
     """Make the page of a run, of a study or of a search, whichever the directory holds."""
-    if (directory / STUDY).is_file():
+    if os.path.isfile(directory / STUDY):
         from scheduler_sim.report.html.study_page import study_page
 
         return study_page(directory)
-    if (directory / SEARCH).is_file():
+    if os.path.isfile(directory / SEARCH):
         from scheduler_sim.report.html.search_page import search_page
 
         return search_page(directory)

@@ -165,6 +165,11 @@ class Holes(Numbers):
         last = max(int(rows[name].max(initial=-1)) for name in ("eligible", "start", "end"))
         return self.due() < max(last, self._last_news) + IN_VAIN_S
 
+    @property
+    def is_endless(self) -> bool:
+        """Whether something is due again and again."""
+        return any(repeats(one) for one in self.book.standing.values())
+
     def carry_out(self, core: FullCore) -> FullCore:
         """Do what is due now: what operators do, nodes that change hands, turns that come into view."""
         now, is_news = int(core.clock.now), not self._has_begun

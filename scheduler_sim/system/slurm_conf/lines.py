@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
@@ -113,7 +114,7 @@ class _Reading:
             return
         told = Path(name.replace("%c", self._cluster.lower()))
         tried = dict.fromkeys((by.parent / told, self._folder / told, self._folder / told.name))
-        inner = next((one for one in tried if one.is_file()), None)
+        inner = next((one for one in tried if os.path.isfile(one)), None)
         if inner is None:
             also = f", nor {told.name} beside the slurm.conf" if len(tried) > 1 else ""
             self.missing.append(f"{place}: Include: found {name!r}, no such file: {by.parent / told}{also}")

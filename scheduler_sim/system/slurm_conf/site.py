@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -108,7 +109,7 @@ class NodeDefault:
 def found_as(path: Path) -> Path | None:
     """A file by its name, or packed, as ``NAME.gz``; None where neither is there."""
     packed = path.with_name(f"{path.name}.gz")
-    return path if path.is_file() else packed if packed.is_file() else None
+    return path if os.path.isfile(path) else packed if os.path.isfile(packed) else None
 
 
 def read_slurm_conf(path: str | Path, modelled: Collection[str] | None = None) -> Site:

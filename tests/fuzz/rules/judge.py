@@ -24,9 +24,12 @@ from tests.fuzz.rules.workloads import jobs
 from tests.fuzz.time_limit import TooLongError, limited, trace_of
 
 CPU_S = 30.0
-"""Processor time that a case may take in plain Python; most take hundredths of a second.
+"""Processor time that playing a case once may take in plain Python; most take hundredths of a second.
 
 A job that waits until usage has faded below a limit of minutes has tens of thousands of passes: ten seconds."""
+
+PLAYS = 8
+"""So often at most a case is played in other ways."""
 
 COMPILED_CPU_S = 600.0
 """... and where shapes are compiled for it, which takes ten seconds and more each."""
@@ -68,19 +71,14 @@ def judged(case: Case, *, is_compiled: bool = False) -> Outcome:
     """Play and audit a case; compiled, its result is that of plain Python, too."""
     outcome = Outcome()
     try:
-        with limited(COMPILED_CPU_S if is_compiled else CPU_S), warnings.catch_warnings():
+        with warnings.catch_warnings():
             warnings.simplefilter("error", RuntimeWarning)
-            with interpreted():
+            with limited(CPU_S), interpreted():
                 first = _first(case, outcome)
-            if is_compiled:
-                require_same("plain and compiled", first, Play(case).by_processes())
-            with nullcontext() if is_compiled else interpreted():
-                if case["level"] > 1:
-                    compare(case, first)
-                if case["level"] > 2:
-                    compare_bytes(case)
+            with limited(COMPILED_CPU_S if is_compiled else PLAYS * CPU_S):
+                _other_ways(case, first, is_compiled=is_compiled)
     except TooLongError as error:
-        outcome.sign, outcome.text = "hang", f"more than {CPU_S} s of processor time\n{trace_of(error)}"
+        outcome.sign, outcome.text = "hang", f"it takes too much processor time\n{trace_of(error)}"
     except FoundError as error:
         outcome.sign, outcome.text = error.kind, str(error)
     except InvariantError as error:
@@ -119,6 +117,16 @@ def _first(case: Case, outcome: Outcome) -> Result:
     audit(Tables(result, play))
     result.check()
     return result
+
+
+def _other_ways(case: Case, first: Result, *, is_compiled: bool) -> None:
+    if is_compiled:
+        require_same("plain and compiled", first, Play(case).by_processes())
+    with nullcontext() if is_compiled else interpreted():
+        if case["level"] > 1:
+            compare(case, first)
+        if case["level"] > 2:
+            compare_bytes(case)
 
 
 def _place(error: BaseException) -> str:

@@ -147,6 +147,8 @@ class Reservations(Numbers):
         """Whether an operator is to do something."""
         return bool(self._operators)
 
+    is_endless = False  # turns are the core's own, which knows when none helps any more
+
     def carry_out(self, core: FullCore) -> FullCore:
         """Do what operators do now, or note what scontrol says where it refuses."""
         while self.due() <= core.clock.now:
