@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from scheduler_sim import Policy, Result, Workload, simulate
+from scheduler_sim.simulation.rules.slurm.cons_tres import ConsTres
 from tests.conftest import examples
 from tests.oracle.plain_limit_records import Limits
 from tests.slurm.engine_cases import fates
@@ -125,3 +127,22 @@ def shared_runs(draw: st.DrawFn) -> tuple[Workload, dict[str, Any]]:
 def test_no_limit_is_exceeded_where_jobs_share_nodes(run: tuple[Workload, dict[str, Any]]) -> None:
     jobs, keys = run
     simulate(SHARED, jobs, Policy(backfill="slurm", slurm=keys)).check()
+
+
+@examples(60)
+@given(shared_runs(), st.sampled_from(["cores", "tasks_per_node", "tasks"]), st.integers(1, 12))
+def test_limits_that_are_tested_before_nodes_are_chosen_are_the_same(
+    run: tuple[Workload, dict[str, Any]], by: str, most: int
+) -> None:
+    """Jobs of equal shares of nodes, or not; what each is last seen to wait for is the same, too."""
+    jobs, keys = run
+    columns = {str(name): jobs.table[name] for name in jobs.table}
+    columns[by] = columns.pop("tasks").tolist()
+    keys["qos"]["q"] |= {"MaxTRESPerUser": {"cpu": most}}
+    jobs = Workload.from_columns(**columns)
+    policy = Policy(backfill="slurm", slurm=keys)
+    before = simulate(SHARED, jobs, policy)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ConsTres, "_as_asked", lambda _, core, needs: np.zeros(len(needs), dtype=bool))
+        after = simulate(SHARED, jobs, policy)
+    pd.testing.assert_frame_equal(before.components, after.components)

@@ -21,6 +21,12 @@ def limited_before_choice(core: SlurmCore, row: int, placement: int) -> bool:
 
 
 @question
+def limited_wherever(core: SlurmCore, row: int, placement: int) -> bool:
+    """Whether a limit is known to stand against a start on any nodes: none are chosen then."""
+    return False
+
+
+@question
 def limited_by_choice(core: SlurmCore, row: int, placement: int, picked: bool) -> bool:
     """Whether a limit stands against a start on the nodes PICKED, or, if there are too few, on any."""
     return False

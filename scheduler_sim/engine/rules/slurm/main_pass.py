@@ -17,6 +17,7 @@ from scheduler_sim.engine.rules.slurm.limit_questions import (
     least_priority_that_reserves,
     limited_before_choice,
     limited_by_choice,
+    limited_wherever,
     may_be_passed,
     nodes_looked_for,
     waits_for_known_limit,
@@ -100,6 +101,7 @@ def main_pass(core: SlurmCore, depth: int) -> bool:
         limited = limited_before_choice(core, row, placement)
         if not limited:
             nodes_looked_for(core, placement)
+            limited = limited_wherever(core, row, placement)
         picked = not limited and _picked(core, row, placement)
         limited = limited or limited_by_choice(core, row, placement, picked)
         if picked and not limited:

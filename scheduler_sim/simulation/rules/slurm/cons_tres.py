@@ -134,6 +134,7 @@ class ConsTres(Numbers):
         for i, name in enumerate(GENERIC):
             first = len(NUMBERS) + i * kinds
             getattr(part, name)[: len(rows)] = rows[:, first : first + kinds]
+        part.need["as_asked"][: len(rows)] = self._as_asked(core, part.need[: len(rows)])
         levels = rows[:, -1]
         part.need["level"][: len(rows)] = levels
         cpus = -(-part.need["min_cpus"][: len(rows)] // part.need["min_nodes"][: len(rows)])
@@ -147,6 +148,17 @@ class ConsTres(Numbers):
         if described is not None:
             part.asked["need"][jobs.where] = described
         return core
+
+    def _as_asked(self, core: FullCore, needs: Any) -> Bools:
+        """Which get the CPUs and memory that they ask for on whichever nodes: nothing is rounded up."""
+        part, each, nodes = core.cons_tres, needs["cpus_per_task"], needs["min_nodes"]
+        least = np.maximum(nodes * np.maximum(needs["tasks_per_node"], 1), nodes * needs["node_cpus"])
+        said = (needs["memory"] > 0) | (part.rules.memory == 0)
+        alike = (needs["even"] > 0) & (needs["generic"] == 0) & (needs["whole"] == 0) & said
+        in_tasks = (least <= needs["min_cpus"]) & (needs["min_cpus"] % np.maximum(each, 1) == 0)
+        of_threads = (part.machine["threads"] > 1).any() or part.rules.whole_sockets
+        exactly: Bools = alike & in_tasks & ((each == 1) | (needs["tasks_per_node"] == 0)) & (not of_threads)
+        return exactly
 
     def _tell_apart(self, level: Any, numbers: Ints, needs: Any, rows: Ints) -> None:
         """What of levels is harder to meet the more it is, and the families that are alike in all else.

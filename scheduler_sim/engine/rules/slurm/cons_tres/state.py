@@ -96,6 +96,7 @@ class Need:
     by_request: Tiny  # 1 = it may share cores, as it asks for that
     by_switches: Tiny  # 1 = its nodes are chosen by where they lie
     by_able: Tiny  # what ``even`` is, or were if it did not matter where nodes lie
+    as_asked: Tiny  # 1 = it gets the cores and the memory that it asks for, on whichever nodes
 
 
 class Asked:

@@ -85,6 +85,19 @@ def is_dealt_its_share(core: LimitedSharesCore, row: int, placement: int) -> boo
 
 
 @question
+def gets_what_it_asks(core: LimitedCore, placement: int) -> bool:
+    """Whether it is known to have what it asks for of all that is limited, on whichever nodes."""
+    return False
+
+
+@on(gets_what_it_asks, "cons_tres", "resource_limits")
+def is_dealt_as_asked(core: LimitedSharesCore, placement: int) -> bool:
+    """So limits can be tested before nodes are chosen; not where some nodes count already for others."""
+    as_asked = core.cons_tres.need[core.cons_tres.asked[placement].need].as_asked
+    return bool(core.cons_tres.rules.bounds and as_asked and len(core.resource_limits.on_node) == 0)
+
+
+@question
 def nodes_counted_already(core: LimitedCore, placement: int, counter: int) -> int:
     """How many of the nodes that a job would have count already, as others of the same run there."""
     return 0

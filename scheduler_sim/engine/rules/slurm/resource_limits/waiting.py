@@ -19,6 +19,7 @@ from scheduler_sim.engine.rules.slurm.limit_questions import (
     least_priority_that_reserves,
     limited_before_choice,
     limited_by_choice,
+    limited_wherever,
     may_be_passed,
     may_plan,
     never_starts_in_pass,
@@ -33,6 +34,7 @@ from scheduler_sim.engine.rules.slurm.node_space import plan_opens
 from scheduler_sim.engine.rules.slurm.nodes import weighed_anew
 from scheduler_sim.engine.rules.slurm.reasons import NONE, waits_for_limit
 from scheduler_sim.engine.rules.slurm.resource_limits.amounts import (
+    gets_what_it_asks,
     knows_its_share,
     take_asked,
     take_picked,
@@ -118,6 +120,15 @@ def limit_before_choice(core: LimitedCore, row: int, placement: int) -> bool:
     return _waits_for_nodes(core, row, placement)
 
 
+@on(limited_wherever, "resource_limits")
+def limit_wherever(core: LimitedCore, row: int, placement: int) -> bool:
+    """What it asks for is what it would have."""
+    if not gets_what_it_asks(core, placement):
+        return False
+    take_asked(core, placement)
+    return _waits_for_limit(core, row, _reached_with_nodes(core, row, placement))
+
+
 @on(limited_by_choice, "resource_limits")
 def limit_by_choice(core: LimitedCore, row: int, placement: int, picked: bool) -> bool:
     """What it would have; also where nodes are yet to come free, so that it holds up nobody then."""
@@ -170,9 +181,12 @@ def start_or_wait_for_limit(core: LimitedCore, row: int, placement: int, later: 
     number = reached_before(core, placement)
     if number < 0:
         start_tried(core, placement)
-        if not knows_its_share(core, row, placement):
+        if gets_what_it_asks(core, placement):
+            take_asked(core, placement)
+        elif knows_its_share(core, row, placement):
+            take_picked(core, placement)
+        else:
             return core.clock.now
-        take_picked(core, placement)
         number = _reached_with_nodes(core, row, placement)
     if not _waits_for_limit(core, row, number):
         return core.clock.now
