@@ -11,7 +11,6 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from scheduler_sim import Result, System
-from scheduler_sim.errors import ConfigError
 from tests.conftest import examples
 from tests.oracle.plain_outages import Event
 from tests.oracle.plain_preempting_sites import (
@@ -149,9 +148,19 @@ def test_who_is_suspended_ends_with_the_node_and_leaves_it_down() -> None:
     assert set(result.components["state"]) == {"COMPLETED"}
 
 
-def test_events_that_do_not_name_their_nodes_are_refused_beside_suspension() -> None:
-    event = {"time": 50, "module": "m", "state": "DOWN", "count": 1}
-    one = whole.two(mode="SUSPEND,GANG")
-    system = System.from_dict(one.system.to_dict() | {"events": [event]})
-    with pytest.raises(ConfigError, match="SUSPEND,GANG beside events that do not name their nodes"):
-        whole.played(Site(one.case, one.rules, one.requeue_delay_s, system))
+def by_number(one: Struck) -> Site:
+    """The same, but only how many nodes leave is said."""
+    site = one.site
+    keys = with_events(site.system, [("m", event, event.nodes) for event in one.events]).to_dict()
+    for event, told_of in zip(one.events, sorted(keys["events"], key=lambda it: it["time"]), strict=True):
+        told_of |= {"nodes": None, "count": len(event.nodes)}
+    return Site(site.case, site.rules, site.requeue_delay_s, System.from_dict(keys))
+
+
+def test_who_is_suspended_ends_with_the_node_that_is_drawn() -> None:
+    """Both jobs have all three nodes, whichever of them goes."""
+    one = site(Event(50, frozenset({0}), down=True, end=120), "SUSPEND,GANG")
+    named, drawn = played(one, whole), whole.played(by_number(one))
+    assert drawn.runs is not None
+    assert sorted(drawn.runs["state"]) == ["COMPLETED", "COMPLETED", "NODE_FAIL", "NODE_FAIL"]
+    assert drawn.components["start_time"].tolist() == named.components["start_time"].tolist()

@@ -210,6 +210,13 @@ def test_preemption_beside_events_of_nodes(one: Struck) -> None:
     same(lambda: outages_of_preempting.played(one, whole), whole)
 
 
+@examples(30)
+@given(struck(suspending().map(tiers_apart), nodes_of))
+def test_suspension_beside_events_that_do_not_name_their_nodes(one: Struck) -> None:
+    one = one._replace(events=sorted(one.events, key=lambda event: event.time))
+    same(lambda: whole.played(outages_of_preempting.by_number(one)), whole)
+
+
 def test_who_is_suspended_where_nodes_are_shared_ends_with_a_node() -> None:
     """Job 1 has all three nodes from 4 on, job 2 two of them from 40 on; at 50 the other one goes down."""
     one = outages_of_preempting.site(Event(50, frozenset({2}), down=True, end=120), "SUSPEND,GANG")

@@ -50,7 +50,6 @@ class Gang(Numbers):
         mixed = shares and not all(module.shared for module in run.system.modules)
         beside = {
             "modules whose nodes jobs share, and others": mixed,
-            "events that do not name their nodes": any(not event.nodes for event in run.system.events),
             "checkpoints": any(one is not None for one in run.checkpoints),
         }
         for words in (name for name, is_there in beside.items() if is_there):
