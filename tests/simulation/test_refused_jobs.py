@@ -61,7 +61,6 @@ KINDS = {
 HET = {
     "shared nodes under easy": (SHARED, "easy"),
     "preemption": (WHOLE, PREEMPTING),
-    "reservations under slurm": (STANDING, "slurm"),
     "reservations": (STANDING, "easy"),
 }
 

@@ -158,15 +158,40 @@ def test_power_saving_beside_a_topology(drawn: tuple[OnSwitches, Power, list[str
     same(lambda: topology_cases.played(found, given_models, **keys), topology_cases, found.weights)
 
 
-@examples(30)
-@given(reserved_cases())
-def test_advance_reservations(drawn: Any) -> None:
-    case, made, done = drawn
+def same_beside_reservations(case: Case, made: Any, done: Any) -> None:
+    """Where the reservations are such as stand when the run begins, or are made during it."""
     _, stand = reserving.told(case, made, done)
     made = tuple(one for one in made if one.at is not None or one.name in stand)
     done = tuple(one for one in done if one.name in {one.name for one in made})
     assume(made)
     same(lambda: reserving.played(case, made, done), reserving)
+
+
+@st.composite
+def reserved_het_jobs(draw: st.DrawFn) -> Any:
+    """Two jobs in turn are components of one, which fit beside one another; no reservation draws jobs."""
+    case, made, done = draw(reserved_cases())
+    assume(not any("MAGNETIC" in one.flags for one in made))
+    jobs = list(case.jobs)
+    for at in range(0, len(jobs) - 1, 2):
+        head, other = jobs[at : at + 2]
+        if draw(st.booleans()) and head.nodes + other.nodes <= sum(case.modules["m"]):
+            alike = {"submit": head.submit, "limit": head.limit, "user": head.user}
+            jobs[at] = replace(head, het=head.id)
+            jobs[at + 1] = replace(other, het=head.id, reservation=head.reservation, **alike)
+    return replace(case, jobs=tuple(jobs)), made, done
+
+
+@examples(30)
+@given(reserved_het_jobs())
+def test_heterogeneous_jobs_beside_advance_reservations(drawn: Any) -> None:
+    same_beside_reservations(*drawn)
+
+
+@examples(30)
+@given(reserved_cases())
+def test_advance_reservations(drawn: Any) -> None:
+    same_beside_reservations(*drawn)
 
 
 # -- preemption
