@@ -8,11 +8,11 @@ and look the same.
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterable, Mapping
 from hashlib import sha256
 from operator import attrgetter
-from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 from typing import Any, cast
 
@@ -147,7 +147,7 @@ def _look_at_home(function: FunctionType) -> None:
     is_library = function.__module__.partition(".")[0] in LIBRARIES | OURS
     if vars(function):  # such as ``__signature__``
         raise UnknownError(function.__qualname__)
-    if (is_library and not is_there) or not Path(function.__code__.co_filename).is_file():
+    if (is_library and not is_there) or not os.path.isfile(function.__code__.co_filename):
         raise UnknownError(function.__qualname__)
 
 
