@@ -66,7 +66,7 @@ class _Running:
     def _limits_stood(self) -> bool:
         """Whether the time limits in the tables are those with which jobs started, and count all the time."""
         it = self._schedule
-        return not (it.lost_waits or it.shortened or it.further.suspended or it.further.slowed)
+        return not (it.lost_waits or it.limits_changed or it.further.suspended or it.further.slowed)
 
     def _name(self, at: int) -> str:
         return self._schedule.name(int(self._bounds.rows[at]))

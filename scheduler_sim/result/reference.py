@@ -130,7 +130,8 @@ with the name of the first one that fails, the component or instant, and the two
   before an update of its partition or nodes: with `counts.held_back` or `counts.updated` above 0, `queue`
   and `queue-order` are left out.
 - A limit may be set to less than a component has already run: with `counts.shortened` above 0, `time-limit`
-  is left out.
+  is left out. With which limit it started they do not show: with `counts.limits_changed` above 0, limits of
+  minutes are left out.
 """
 
 

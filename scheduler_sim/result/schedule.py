@@ -52,6 +52,7 @@ class Schedule:
     runs : the table of runs, of which some were lost; ``lost`` are those that the components do not show.
     lost_waits : True if some component was held after it had been in the queue, or asked for something else
         there, which they do not show.
+    limits_changed : True if some component had another time limit when it started than the tables say
     shortened : True if some component had run for longer than a limit that it was given then.
     graced : True if some may go on for a while once they are preempted, and end in that time.
     gang : True if components that have the same cores take turns.
@@ -95,6 +96,7 @@ class Schedule:
         self.units = bool(counts.get("units", 0))
         self.lost_runs = bool(counts.get("requeued", 0))
         self.lost_waits = any(counts.get(name, 0) for name in ("held_back", "updated"))
+        self.limits_changed = bool(counts.get("limits_changed", 0))
         self.shortened = bool(counts.get("shortened", 0))
         self.graced = any(one.get("GraceTime") for one in self._preemptable())
 

@@ -53,14 +53,15 @@ class Operations:
     requeued : components that were sent back into the queue, or out of their end
     lost : the runs that they had
     held_back : components that were in the queue, and left it for some time
-    shortened : components that had run for longer than the time limit they were given
+    limits_changed : running components that were given another time limit than they started with
+    shortened : those of them that had run for longer than that
     """
 
     def __init__(
         self, loader: Loader, submissions: Submissions, lost: list[LostRun], requests: Requests
     ) -> None:
         self._loader, self._submissions, self.lost, self._requests = loader, submissions, lost, requests
-        self.requeued = self.held_back = self.shortened = 0
+        self.requeued = self.held_back = self.limits_changed = self.shortened = 0
 
     def checked(self, core: FullCore, fields: dict[str, Any]) -> dict[str, int]:
         """Return the fields of an update that are given. Raises InputError and ConfigError."""
@@ -126,7 +127,9 @@ class Operations:
         limit = -(-limit // MINUTE) * MINUTE if slurm else limit
         overrun = 0 if slurm else self._loader.scheme.policy.overrun_s
         it = core.jobs[row]
-        self.shortened += bool(it.state == slot.RUNNING and core.clock.now - it.start > limit + overrun)
+        if it.state == slot.RUNNING:
+            self.limits_changed += 1
+            self.shortened += bool(core.clock.now - it.start > limit + overrun)
         run_time = int(self._submissions.asked(row)["run_time"][0])
         operations.set_limit(core, row, limit, run_time, overrun, key, second_key)
         if not slurm and has(core, "coscheduling") and core.coscheduling.member["unit"][row] >= 0:

@@ -105,7 +105,8 @@ def build_result(
 
     ``table`` has the columns TOLD; ``manifest`` returns what :func:`manifest_of` does, when somebody asks;
     ``operated`` how many were ``requeued``, and ``held_back`` after they had been in the queue, and
-    ran longer than the limit to which theirs was ``shortened``, and waited while their partition or number
+    ran when their limits were changed (``limits_changed``), ran longer than the limit to which theirs was
+    ``shortened``, and waited while their partition or number
     of nodes was ``updated``;
     ``of_rules`` are columns that rules of the run add;
     how many ``units`` there are; how many were ``shifted`` to cheap or clean hours.

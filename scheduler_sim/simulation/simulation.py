@@ -374,6 +374,7 @@ class Simulation(Branching):
                 PAST_LIMIT: checkpoints.past_limit,
                 SPREAD_PAST_LIMIT: spread_past_limit(self._core),
                 "held_back": self._operations.held_back + held_by_scheduler(self._core),
+                "limits_changed": self._operations.limits_changed,
                 "shortened": self._operations.shortened,
                 "updated": self._requests.updated,
                 "units": len(self._run.units.members),

@@ -165,6 +165,19 @@ def test_a_new_limit_of_what_runs_ends_it(limit, when, end, state):
     assert result.metrics["counts"].get("shortened", 0) == (when > limit)
 
 
+def test_minutes_are_not_counted_by_a_limit_that_came_later():
+    """A minute of four nodes, as it starts, is within the limit of twenty; with the new one it is not."""
+    keys = {
+        "accounts": {"a": {"limits": {"GrpTRESRunMins": {"cpu": 20}}, "users": {"u": 1}}},
+        "AccountingStorageEnforce": "limits",
+    }
+    sim = cluster((0, 4, 100, 60), keys=keys, user=["u"], account=["a"])
+    at(sim, 30, lambda: sim.update(1, time_limit=6000))
+    result = sim.run()
+    result.check()
+    assert (result.components["start_time"][0], result.metrics["counts"]["limits_changed"]) == (0, 1)
+
+
 def test_a_longer_limit_saves_what_runs():
     sim = cluster((0, 4, 100, 60))
     at(sim, 59, lambda: sim.update(1, time_limit=120))
