@@ -149,8 +149,8 @@ class ModuleKeys(Keys):
     node_sigma: AnyFigure = Field(
         default=Figure(value=0),
         description="variation of the power above idle between nodes: sigma of a log-normal factor"
-        " with mean 1, drawn by the seed of the run, the same under every policy; 0"
-        " (none) by default",
+        " with mean 1, drawn by the seed of the run, the same under every policy; a power cap goes by the"
+        " mean; 0 (none) by default",
     )
     model: FileOrKeys | None = Field(
         default=None,

@@ -363,6 +363,7 @@ def described(
     modules = {
         name: {"idle_w": profile.idle_w, "typical_w": profile.typical_w}
         | (profile.switching if switched else {})
+        | ({"node_sigma": sigma} if (sigma := profile.keys.node_sigma.value) > 0 else {})
         for name in names
         for profile in (layer.profiles[name],)
     }

@@ -70,6 +70,16 @@ def test_without_spread_nothing_changes_and_what_was_measured_stays():
     assert power[1] != 300
 
 
+def test_a_power_cap_goes_by_what_nodes_draw_in_the_mean():
+    """The cap of 1,000 W lets four nodes of 250 W run: what these draw may be more, and is no breach."""
+    energy = models(typical_w=250)["energy"] | {"cap": {"power_w": 1000}}
+    for seed in range(4):
+        result = simulate(System.homogeneous(4), jobs(nodes=[4, 4, 4]), models={"energy": energy}, seed=seed)
+        result.check()
+        above = result.metrics["energy"]["above_cap_s"]
+        assert (above > 0) == (result.components["power_w"].iloc[0] > 1000)
+
+
 @pytest.mark.compiled
 def test_spread_is_as_stated():
     many = Workload.from_columns(nodes=[1] * 400, submit_time=[0] * 400, run_time=[10] * 400)
