@@ -70,6 +70,7 @@ def whole(site: Path) -> Path:
     return site
 
 
+@pytest.mark.interpreted
 def test_a_whole_site_runs_with_a_table_of_what_was_understood(cli, whole):
     ended = cli("run", whole, *EASY)
     assert ended.code == 0, ended.err

@@ -7,11 +7,18 @@ import pytest
 from tests.conftest import needs_shared
 from tests.scheduling.peers import PEERS, PYSS, Peer, agreement, by_rules_of_pyss, spelt, table
 
-DECODED = [peer for peer in PEERS if peer.at_least is not None]
+SLOW = ("batsim.kth5k.easyfull", "batsim.kth5k.cons", "pyss.kth28k.conservative", "pyss.kth28k.easy_sjbf")
+"""Seconds each: among the long tests."""
+
+DECODED = [
+    pytest.param(peer, id=peer.name, marks=pytest.mark.long if peer.name in SLOW else ())
+    for peer in PEERS
+    if peer.at_least is not None
+]
 
 
 @needs_shared
-@pytest.mark.parametrize("peer", DECODED, ids=lambda peer: peer.name)
+@pytest.mark.parametrize("peer", DECODED)
 def test_a_peer_in_its_own_dialect(peer: Peer) -> None:
     found = agreement(peer)
     assert found.percent >= peer.at_least, f"{spelt(peer.dialect)}: {found}"

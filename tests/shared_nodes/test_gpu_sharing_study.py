@@ -30,7 +30,11 @@ def test_mean_allocation_is_the_published_one(workload, packing):
 
 
 @pytest.mark.parametrize(
-    ("workload", "packing"), [("default", "fragmentation_gradient"), ("gpuspec33", "random")]
+    ("workload", "packing"),
+    [
+        pytest.param("default", "fragmentation_gradient", marks=pytest.mark.long),
+        ("gpuspec33", "random"),
+    ],
 )
 def test_two_seeds_are_close_to_it(workload, packing):
     """One seed lies up to 1.3 from the mean."""
