@@ -34,11 +34,13 @@ WHOLE = System.from_dict({"modules": [{"name": "A", "nodes": 4}, {"name": "B", "
 PREEMPTING = Policy(
     backfill="slurm", slurm={"PreemptType": "preempt/partition_prio", "PreemptMode": "REQUEUE"}
 )
-STANDING = System.from_dict(
-    {
-        "modules": [{"name": "A", "nodes": 4}],
-        "reservations": [{"name": "r", "start": 0, "duration": 60, "node_count": 1, "users": ["u"]}],
-    }
+
+RESERVATION = {"name": "r", "start": 0, "duration": 60, "node_count": 1, "users": ["u"]}
+STANDING, DRAWING = (
+    System.from_dict(
+        {"modules": [{"name": "A", "nodes": 4}], "reservations": [RESERVATION | {"flags": flags}]}
+    )
+    for flags in ([], ["MAGNETIC"])
 )
 GRES = "asking for generic resources in a way that is not possible here"
 FEATURES = "asking for features in a way that is not possible here"
@@ -62,6 +64,7 @@ HET = {
     "shared nodes under easy": (SHARED, "easy"),
     "preemption": (WHOLE, PREEMPTING),
     "reservations": (STANDING, "easy"),
+    "reservations that draw jobs under slurm": (DRAWING, "slurm"),
 }
 
 

@@ -238,7 +238,6 @@ def test_preemption_beside_events_of_nodes(one: Struck) -> None:
 @examples(30)
 @given(struck(suspending().map(tiers_apart), nodes_of))
 def test_suspension_beside_events_that_do_not_name_their_nodes(one: Struck) -> None:
-    one = one._replace(events=sorted(one.events, key=lambda event: event.time))
     same(lambda: whole.played(outages_of_preempting.by_number(one)), whole)
 
 

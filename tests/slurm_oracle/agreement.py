@@ -94,14 +94,16 @@ def recorded_row(case: Case) -> str:
 def _nearest(case: Case) -> tuple[Run, Phase, Difference]:
     """The run and phase with the least difference; other waits for main only where more than 1 s is left."""
     usual = phases_of(case)
-    tried = _tried(case, usual)
-    if min(tried, key=lambda one: _distance(case, one[2]))[2].worst > 1:
-        tried += _tried(case, with_other_waits(usual))
+    found = _nearest_of(case, usual)
+    if found[2].worst <= 1:
+        return found
+    others = _nearest_of(case, with_other_waits(usual))
+    return min(found, others, key=lambda one: _distance(case, one[2]))
+
+
+def _nearest_of(case: Case, phases: Sequence[Phase]) -> tuple[Run, Phase, Difference]:
+    tried = [(run, phase, _played(case, run, phase)) for phase in phases for run in case.runs]
     return min(tried, key=lambda one: _distance(case, one[2]))
-
-
-def _tried(case: Case, phases: Sequence[Phase]) -> list[tuple[Run, Phase, Difference]]:
-    return [(run, phase, _played(case, run, phase)) for phase in phases for run in case.runs]
 
 
 def _played(case: Case, run: Run, phase: Phase) -> Difference:

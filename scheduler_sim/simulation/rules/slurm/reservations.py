@@ -50,12 +50,9 @@ class Reservations(Numbers):
         """Reservations are by the rules of 22.05, for components without delays."""
         found = f"system.reservations: found {len(self.run.system.reservations)}"
         self.run.refuse(DELAYED, f"{found} where components start with a delay; allowed: one of the two")
-        magnetic = sum("MAGNETIC" in one.flags for one in self.run.system.reservations)
-        found_magnetic = f"system.reservations: found {magnetic} with MAGNETIC"
-        if magnetic:
-            self.run.refuse(
-                TOGETHER, f"{found_magnetic} where components start together; allowed: one of the two"
-            )
+        if self._magnetic:
+            drawing = f"system.reservations: found {self._magnetic} with MAGNETIC"
+            self.run.refuse(TOGETHER, f"{drawing} where components start together; allowed: one of the two")
         keys = self.run.policy.slurm
         if keys.gangs:
             raise ConfigError(
@@ -67,6 +64,11 @@ class Reservations(Numbers):
                 raise ConfigError(
                     f"policy.slurm.{name}: found {written} beside reservations; allowed: {needed}"
                 )
+
+    @property
+    def _magnetic(self) -> int:
+        """How many draw jobs that name none."""
+        return sum("MAGNETIC" in one.flags for one in self.run.system.reservations)
 
     def describe(self, jobs: Jobs) -> None:
         """Which reservation each names, and by whom each is."""
@@ -87,7 +89,7 @@ class Reservations(Numbers):
 
     def room(self, sizes: Sizes) -> ReservationSizes:
         """One row for each component, reservation and, beside magnetic ones, entry of the queue."""
-        magnetic = sum("MAGNETIC" in one.flags for one in self.run.system.reservations)
+        magnetic = self._magnetic
         entries = sizes.placements * (1 + magnetic) if magnetic else 0
         return ReservationSizes(
             sizes.rows, self.book.most, int(Masks(self.run.system).low[-1]), magnetic, entries
