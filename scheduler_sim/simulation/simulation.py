@@ -452,7 +452,8 @@ class Simulation(Branching):
     def _is_over(self) -> bool:
         if self._foreground or self._has_actions() or self._core.queue.at.told:
             return False
-        if drive.upcoming(self._core) < slot.INF or self.env.now < self._core.clock.now:
+        is_vain = self._reservations is not None and self._reservations.is_vain(self._core)
+        if self.env.now < self._core.clock.now or (drive.upcoming(self._core) < slot.INF and not is_vain):
             return False
         return not (self.waiting() and self._may_come_back())
 

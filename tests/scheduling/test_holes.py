@@ -261,6 +261,15 @@ def test_turns_without_end_are_no_hope_for_who_waits_for_good() -> None:
     assert starts(result) == [-1]
 
 
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_nor_is_a_plan_behind_all_turns_that_are_known(scheme: str) -> None:
+    """Turns leave 600 s, a job of four nodes asks for 3000 s: its plan goes on with them."""
+    result = played(
+        {"nodes": [4], "run_time": [3000]}, LAB | {"end": 3020, "flags": ["HOURLY"]}, scheme=scheme
+    )
+    assert starts(result) == [-1]
+
+
 def test_it_takes_what_is_free_and_grows_as_jobs_end() -> None:
     """Made at 10 for 15, beside a job that has three nodes until 30."""
     made = LAB | {"at": 10, "start": 15, "flags": ["IGNORE_JOBS"]}

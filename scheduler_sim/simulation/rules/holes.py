@@ -170,6 +170,13 @@ class Holes(Numbers):
         """Whether something is due again and again."""
         return any(repeats(one) for one in self.book.standing.values())
 
+    def is_vain(self, core: FullCore) -> bool:
+        """Whether none but turns are to come, which have helped nobody for long: plans go on around them."""
+        queue, clock = core.queue.at, core.clock
+        if clock.events or clock.pass_requested or queue.released or queue.seen < clock.jobs:
+            return False
+        return self.is_endless and not self.is_to_change(core)
+
     def carry_out(self, core: FullCore) -> FullCore:
         """Do what is due now: what operators do, nodes that change hands, turns that come into view."""
         now, is_news = int(core.clock.now), not self._has_begun

@@ -151,6 +151,10 @@ class Reservations(Numbers):
 
     is_endless = False  # turns are the core's own, which knows when none helps any more
 
+    def is_vain(self, core: FullCore) -> bool:
+        """Never: see ``is_endless``."""
+        return False
+
     def carry_out(self, core: FullCore) -> FullCore:
         """Do what operators do now, or note what scontrol says where it refuses."""
         while self.due() <= core.clock.now:
