@@ -32,6 +32,7 @@ from scheduler_sim.config.value import (
 from scheduler_sim.errors import did_you_mean
 from scheduler_sim.policy.limits import QosKeys
 from scheduler_sim.policy.shares import AccountKeys
+from scheduler_sim.policy.slurm_releases import RELEASES, holds_in
 from scheduler_sim.system.slurm_conf.ignored import (
     HARMLESS,
     NOT_MODELLED,
@@ -42,7 +43,6 @@ from scheduler_sim.system.slurm_conf.ignored import (
 )
 from scheduler_sim.system.slurm_conf.known_keys import MISSPELT
 
-VERSIONS = ("22.05", "19.05")
 SUSPEND, GANG = "SUSPEND,GANG", "GANG"
 PRIORITY_FLAGS = (
     "ACCRUE_ALWAYS",
@@ -69,10 +69,8 @@ WITH_LIMITS = ("limits", "safe", "all")
 """Words of AccountingStorageEnforce under which Slurm counts what limits are held to."""
 
 NOT_NORMALISED = ("NO_NORMAL_ASSOC", "NO_NORMAL_PART", "NO_NORMAL_QOS", "NO_NORMAL_TRES")
-OF_VERSION = {
-    "22.05": {"bf_max_job_test": 500, "requeue_delay_s": 121},
-    "19.05": {"bf_max_job_test": 100, "requeue_delay_s": 1201},
-}
+OF_VERSION = {"bf_max_job_test": 500, "requeue_delay_s": 121}
+OF_19_05 = {"bf_max_job_test": 100, "requeue_delay_s": 1201}
 """What differs between the versions where nothing is said."""
 
 LATENCIES = {
@@ -95,8 +93,9 @@ OF_POWER_SAVING = {"SuspendTime": "UNLIMITED", "SuspendTimeout": 30, "ResumeTime
 
 
 def _version(written: Any) -> str:
-    text = str(written)
-    if text not in VERSIONS:
+    """A release, with or without its patch level."""
+    text = ".".join(str(written).strip().split(".")[:2])
+    if text not in RELEASES:
         raise ValueError
     return text
 
@@ -175,7 +174,7 @@ def _listed(written: Any) -> tuple[str, ...]:
     return tuple(word.strip() for word in words if word.strip())
 
 
-Version = Annotated[str, BeforeValidator(Check(", ".join(VERSIONS), _version, VERSIONS))]
+Version = Annotated[str, BeforeValidator(Check(", ".join(RELEASES), _version, RELEASES))]
 Flags = Annotated[
     tuple[str, ...],
     BeforeValidator(Check(f"a list of {', '.join(PRIORITY_FLAGS)}", _flags, PRIORITY_FLAGS)),
@@ -224,8 +223,7 @@ class SlurmKeys(Keys):
     version: Version = Field(
         default="22.05",
         description="version whose defaults and rules apply: in 19.05 the end of a job triggers a"
-        " pass at once, in 22.05 groups of planned ends are aligned to half minutes"
-        " (ours)",
+        " pass at once; what differs since 22.05 stands in a table below (ours)",
     )
     SchedulerType: Annotated[str, choice("sched/backfill", "sched/builtin")] = Field(
         default="sched/backfill", description="builtin: only the main scheduler, without backfill"
@@ -593,10 +591,22 @@ class SlurmKeys(Keys):
         """Whether a QOS asks for a least fair share."""
         return any(one.least_share > 0 for one in self.qos.values())
 
+    def differs(self, name: str) -> bool:
+        """Return whether a difference between releases holds in this one."""
+        return holds_in(name, self.version)
+
+    def older_rules(self) -> Iterator[tuple[str, object, str]]:
+        """Yield each key by which an older rule holds: its name, what is found, what newer rules need."""
+        if not self.differs("aligned"):
+            yield "version", self.version, "22.05 or later"
+        for name in ("fixed_nodes", "grouped_ends"):
+            if not getattr(self, name):
+                yield name, False, "True"
+
     @property
     def plans_started(self) -> bool:
         """Whether what starts on whole nodes stands in the plan: not in 19.05, nor with select/linear."""
-        return self.version != "19.05" and self.SelectType != "select/linear"
+        return self.differs("plans_started") and self.SelectType != "select/linear"
 
     @property
     def reserves_running(self) -> bool:
@@ -612,7 +622,8 @@ class SlurmKeys(Keys):
             return self.settled("bf_max_job_test")
         if name == "launch_s" and self.looks_first == "backfill":
             return 0
-        return {**OF_VERSION[self.version], **LATENCIES[self.latency], **OF_POWER_SAVING}[name]
+        by_version = OF_19_05 if self.version == "19.05" else OF_VERSION
+        return {**by_version, **LATENCIES[self.latency], **OF_POWER_SAVING}[name]
 
 
 def contradictions(data: dict[str, Any]) -> Iterator[Problem]:

@@ -9,7 +9,8 @@ from scheduler_sim.config.page import filled as page_with
 from scheduler_sim.config.page import row
 from scheduler_sim.policy.limits import AssociationLimits, LimitKeys, QosKeys
 from scheduler_sim.policy.shares import AccountKeys, UserKeys
-from scheduler_sim.policy.slurm_keys import VERSIONS, SlurmKeys
+from scheduler_sim.policy.slurm_keys import SlurmKeys
+from scheduler_sim.policy.slurm_releases import DIFFERENCES
 from scheduler_sim.system.slurm_conf.ignored import HARMLESS, NOT_MODELLED, PARAMETERS
 
 GROUPS = {
@@ -79,6 +80,7 @@ def filled(page: str) -> str:
         "users": lambda: _table_of(UserKeys),
         "limits": limits_table,
         "qos": lambda: _table_of(QosKeys, without=LimitKeys),
+        "releases": releases_table,
         "harmless": harmless_table,
         "missed": missed_table,
     }
@@ -87,15 +89,26 @@ def filled(page: str) -> str:
 
 def keys_tables() -> str:
     """Return all keys of ``policy.slurm``, a table a group."""
-    settled = [SlurmKeys(version=version) for version in VERSIONS]
+    settled = [SlurmKeys(version=version) for version in ("22.05", "19.05")]
     lines: list[str] = []
     for name in SlurmKeys.model_fields:
         if name in GROUPS:
-            lines += ["", f"### {GROUPS[name]}", "", row(("key", "unit or values", *VERSIONS, "meaning"))]
+            lines += [
+                "",
+                f"### {GROUPS[name]}",
+                "",
+                row(("key", "unit or values", "default", "19.05", "meaning")),
+            ]
             lines.append("|---|---|---|---|---|")
         defaults = (_spelt(keys.settled(name)) for keys in settled)
         lines.append(row((f"`{name}`", _allowed(SlurmKeys, name), *defaults, _meaning(SlurmKeys, name))))
     return "\n".join(lines).strip()
+
+
+def releases_table() -> str:
+    """Return what differs between releases, with the source of each rule."""
+    rows = [row((one.since, one.what, one.source)) for one in DIFFERENCES]
+    return "\n".join([row(("since", "what", "source")), "|---|---|---|", *rows])
 
 
 def accounts_table() -> str:

@@ -142,7 +142,7 @@ def _load_run(name: str, recorded: dict) -> Run:
 
 
 def _cut_off(recorded: dict, jobs: list[dict]) -> float | None:
-    if all(job["state"] != "RUNNING" for job in jobs):
+    if all(job["state"] != "RUNNING" for job in jobs) or not recorded["events"]:
         return None
     return max(event[0] for event in recorded["events"])
 

@@ -47,7 +47,7 @@ from scheduler_sim.engine.rules.slurm.limit_questions import (
     trial_begins,
     trial_ends,
 )
-from scheduler_sim.engine.rules.slurm.limits import may_reserve, over_a_limit
+from scheduler_sim.engine.rules.slurm.limits import array_is_planned, may_reserve, over_a_limit
 from scheduler_sim.engine.rules.slurm.node_space import (
     is_free,
     keep_masked,
@@ -203,7 +203,7 @@ def _tried_entry(core: SlurmCore, i: int) -> bool:
     come_to(core, row)
     if core.jobs[row].state != WAITING or not may_run(core, row) or not whole_job_waits(core, row):
         return True
-    if waits_for_window(core, row) or not may_run_there(core, placement):
+    if waits_for_window(core, row) or not may_run_there(core, placement) or array_is_planned(core, row):
         return True
     if not core.slurm.rules.aligned:
         core.slurm.memory.tested += 1
@@ -368,6 +368,19 @@ def fixed_slot(core: SlurmCore, row: int, placement: int, ahead: bool, earliest_
 def none_leave(core: SlurmCore, it: Partition) -> bool:
     """Whether none of the nodes PICKED is completing."""
     return count_common(core.slurm.sets.picked, core.slurm.sets.leaving, it.low, it.high) == 0
+
+
+@part
+def overlaps_plan(core: SlurmCore, placement: int, time: int) -> bool:
+    """Whether the slot at a time overlaps a reservation of the plan on the nodes PICKED."""
+    begin, end = span(core, placement, time)
+    return not is_free(core, core.slurm.partition[core.slurm.way[placement].partition], begin, end)
+
+
+@part
+def is_behind_window(core: SlurmCore, start: int) -> bool:
+    """Whether a start lies behind the window of the plan, where since 23.11 nothing is tried."""
+    return bool(core.slurm.rules.window_kept and start > core.slurm.memory.window_end)
 
 
 @part

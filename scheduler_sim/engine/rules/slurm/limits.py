@@ -58,6 +58,17 @@ def may_reserve(core: SlurmCore, row: int, placement: int) -> bool:
 
 
 @part
+def array_is_planned(core: SlurmCore, row: int) -> bool:
+    """Whether as many tasks of its array are planned in this pass, and run, as may run at a time."""
+    array = core.holds.term[row].array
+    if not core.slurm.rules.array_limit_planned or array < 0:
+        return False
+    it = core.holds.array[array]
+    planned = it.reserved if it.made_in == core.slurm.memory.pass_number else 0
+    return bool(planned > 0 and 0 <= it.limit <= planned + it.running)
+
+
+@part
 def _reached(limit: int, number: int) -> bool:
     """Whether a limit is reached; 0 is no limit."""
     return limit > 0 and number >= limit

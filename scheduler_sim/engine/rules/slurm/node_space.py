@@ -110,10 +110,17 @@ def rounded_down(core: SlurmCore, time: int) -> int:
 
 @part
 def span(core: SlurmCore, placement: int, time: int) -> tuple[int, int]:
-    """From when to when it reserves, rounded down."""
+    """From when to when it reserves: at least one slot."""
     begin = rounded_down(core, time)
-    end = rounded_down(core, time + core.placements[placement].limit)
+    end = slot_end(core, time + core.placements[placement].limit)
     return begin, max(end, begin + core.slurm.rules.bf_resolution)
+
+
+@part
+def slot_end(core: SlurmCore, time: int) -> int:
+    """Where a slot ends that should at ``time``: rounded down, since 24.11 up."""
+    up = core.slurm.rules.bf_resolution - 1 if core.slurm.rules.ends_rounded_up else 0
+    return rounded_down(core, time + up)
 
 
 @part
@@ -166,14 +173,16 @@ def next_attempt(core: SlurmCore, placement: int, record: int, start: int) -> in
     19.05 tries at every boundary. Later versions try where nodes are gained that none of the records from
     ``start`` on has, and look for that up to the end of the first record that a job from ``start`` on does
     not touch. Where nothing is gained, each record is part of the one before, so that its neighbour is
-    enough to compare with. Nodes outside the mask are never had: they are always a gain.
+    enough to compare with. Nodes outside the mask are never had: they are always a gain. Since 24.11 a job
+    that gains nothing up to there is tried again behind the slot that follows.
     """
     way, length = core.slurm.way[placement], core.placements[placement].limit
     for i in range(record, core.slurm.memory.records - 1):
         if not core.slurm.rules.aligned or gains_nodes(core, way.partition, i, way.mask):
             return i + 1
         if beyond(core, core.slurm.plan.record[i].begin, start, length):
-            break
+            behind = core.slurm.rules.next_slot_tried and i + 2 < core.slurm.memory.records
+            return i + 2 if behind else -1
     return -1
 
 

@@ -26,7 +26,7 @@ from scheduler_sim.engine.rules.slurm.node_space import (
     plan_is_full,
     plan_opened,
     reserve,
-    rounded_down,
+    slot_end,
 )
 from scheduler_sim.engine.rules.slurm.state import SlurmCore
 
@@ -106,7 +106,7 @@ def reserve_for_running(core: RunningReservedCore) -> None:
         clear(core.slurm.sets.picked, partition.low, partition.high)
         pick_nodes_of(core, row)
         nodes_picked(core, partition)
-        end = rounded_down(core, core.jobs[row].start + time_granted(core, row, placement))
+        end = slot_end(core, core.jobs[row].start + time_granted(core, row, placement))
         reserve(core, partition, begin, max(end, begin + core.slurm.rules.bf_resolution))
 
 

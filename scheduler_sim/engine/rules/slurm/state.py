@@ -65,6 +65,16 @@ class SlurmRules:
     inclusive_end: int  # 1 = to end in the second in which a reservation begins is a conflict
     aligned: int  # 1 = later than 19.05: groups begin at half minutes; starts where nodes are gained
     plans_started: int  # 1 = that, and not linear: what the backfill scheduler starts stands in its plan
+    main_on_seconds: int  # 1 = the main scheduler looks before anything else of a second
+    array_limit_planned: int  # 1 = no more tasks of an array are planned than may run
+    completing_last: int  # 1 = slots that begin now have completing nodes last
+    window_kept: int  # 1 = no job is tried behind the window
+    ends_rounded_up: int  # 1 = the end of a slot in the plan is rounded up
+    overlap_first: int  # 1 = whether a slot ahead overlaps the plan is asked first
+    future_starts: int  # 1 = at a start ahead counts what will have ended by then
+    next_slot_tried: int  # 1 = where no nodes are gained the end of the next slot is tried
+    end_of_chosen: int  # 1 = the predicted start is the end of the last that leaves the nodes chosen
+    first_that_fits: int  # 1 = of single nodes the first that fits is taken
     backfill_first: int  # 1 = within a second the backfill scheduler looks before the main one
     grouped: int  # 1 = ends of running components are predicted in groups
     basic: int  # 1 = priority/basic: in order of submission

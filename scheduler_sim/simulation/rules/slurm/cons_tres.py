@@ -258,16 +258,16 @@ def _refuse(run: Run) -> None:
     for module in run.system.modules:
         for one in module.sets:
             _refuse_other_cores(module.name, one)
-    for name, allowed in (
-        ("SelectType", ("select/cons_tres", "select/cons_res")),
-        ("version", ("22.05",)),
-        ("grouped_ends", (True,)),
-        ("clock", ("daemon",)),
-    ):
+    for name, allowed in (("SelectType", ("select/cons_tres", "select/cons_res")), ("clock", ("daemon",))):
         if getattr(keys, name) not in allowed:
             raise ConfigError(
                 f"policy.slurm.{name}: found {getattr(keys, name)!r} where jobs share nodes;"
-                f" allowed here: {' or '.join(map(str, allowed))}"
+                f" allowed here: {' or '.join(allowed)}"
+            )
+    for name, found, newer in keys.older_rules():
+        if name != "fixed_nodes":
+            raise ConfigError(
+                f"policy.slurm.{name}: found {found} where jobs share nodes; allowed here: {newer}"
             )
 
 

@@ -11,6 +11,7 @@ from scheduler_sim.engine.engine import FullCore
 from scheduler_sim.engine.rules.slurm.priority import fair_share
 from scheduler_sim.engine.rules.slurm.state import IN_LIST_ORDER, SlurmRules
 from scheduler_sim.policy.slurm_keys import SlurmKeys
+from scheduler_sim.policy.slurm_releases import OF_RULES
 from scheduler_sim.system.system import System
 from scheduler_sim.units import MINUTE
 
@@ -40,7 +41,8 @@ def _write_rules(core: FullCore, keys: SlurmKeys, system: System) -> None:
     slurm.rules.sched_interval = max(keys.sched_interval, 0)
     slurm.rules.sched_min_interval = keys.sched_min_interval // 1_000_000
     slurm.rules.grouped = keys.grouped_ends and keys.SelectType != "select/linear"
-    slurm.rules.aligned = keys.version != "19.05"
+    for name in OF_RULES:
+        setattr(slurm.rules, name, keys.differs(name))
     slurm.rules.plans_started = keys.plans_started
     slurm.rules.at_end = keys.version == "19.05" and not keys.defer
     slurm.rules.longest = keys.clock == "simulator"

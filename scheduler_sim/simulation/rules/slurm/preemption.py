@@ -23,9 +23,6 @@ from scheduler_sim.simulation.rules.slurm.qos import Owners
 from scheduler_sim.system.shared_cores import shares_cores
 from scheduler_sim.workload.fields import TOGETHER
 
-NEEDED = {"version": "22.05", "fixed_nodes": True, "grouped_ends": True}
-"""Keys beside which jobs are preempted."""
-
 HIGHEST_RANK = 0xFFFF
 ABOVE_ALL_RESERVED = FIRST_OF_ALL << 1
 """For each level: whoever may preempt others goes before those in reservations, too."""
@@ -71,10 +68,8 @@ class Preemption(Numbers):
                     f"policy.slurm.qos.{name}.PreemptMode: found {one.PreemptMode};"
                     f" allowed here: cluster, {', '.join(OF_QOS)}"
                 )
-        for key, needed in NEEDED.items():
-            if getattr(self._keys, key) != needed:
-                found = getattr(self._keys, key)
-                raise ConfigError(f"policy.slurm.{key}: found {found} beside preemption; allowed: {needed}")
+        for key, found, needed in self._keys.older_rules():
+            raise ConfigError(f"policy.slurm.{key}: found {found} beside preemption; allowed: {needed}")
 
     def describe(self, jobs: Jobs) -> Ints | None:
         """int64[p]: the group of each placement; the last is of all QOS that are not listed."""

@@ -58,12 +58,8 @@ class Reservations(Numbers):
             raise ConfigError(
                 f"{found} beside PreemptMode {keys.PreemptMode}; allowed here: OFF, REQUEUE, CANCEL"
             )
-        for name, needed in {"version": "22.05", "fixed_nodes": True, "grouped_ends": True}.items():
-            if getattr(keys, name) != needed:
-                written = getattr(keys, name)
-                raise ConfigError(
-                    f"policy.slurm.{name}: found {written} beside reservations; allowed: {needed}"
-                )
+        for name, written, needed in keys.older_rules():
+            raise ConfigError(f"policy.slurm.{name}: found {written} beside reservations; allowed: {needed}")
 
     @property
     def _magnetic(self) -> int:

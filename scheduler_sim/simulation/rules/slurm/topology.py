@@ -184,11 +184,8 @@ def _refuse(run: Run) -> None:
             f"policy.slurm.TopologyPlugin: found {keys.TopologyPlugin} with a topology of type"
             f" {topology.type}; allowed here: {allowed}"
         )
-    for key, needed in (("fixed_nodes", True), ("version", "22.05"), ("grouped_ends", True)):
-        if getattr(keys, key) != needed:
-            raise ConfigError(
-                f"policy.slurm.{key}: found {getattr(keys, key)} with a topology; allowed here: {needed}"
-            )
+    for key, found, needed in keys.older_rules():
+        raise ConfigError(f"policy.slurm.{key}: found {found} with a topology; allowed here: {needed}")
     if keys.gangs:
         raise ConfigError(
             f"policy.slurm.PreemptMode: found {keys.PreemptMode} with a topology; allowed here: OFF,"

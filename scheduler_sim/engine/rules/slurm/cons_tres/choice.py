@@ -28,6 +28,8 @@ def choose_nodes(core: ConsTresCore, need: int, room: Room, nodes: Words, all_co
     if it.tasks_per_node:
         least = max(least, -(-it.tasks // it.tasks_per_node))
     most = max(it.tasks, least) if 0 < it.tasks < it.limit else it.limit
+    if takes_first_that_fits(core, need):
+        return _first_that_fits(core, need, room, nodes, all_cores)
     left = _list_offers(core, need, room, nodes, all_cores)
     if left < least or not _may_suffice(core, need, left, most):
         return False
@@ -47,6 +49,33 @@ def choose_nodes(core: ConsTresCore, need: int, room: Room, nodes: Words, all_co
                 return False
         left = kept
     return False
+
+
+@part
+def takes_first_that_fits(core: ConsTresCore, need: int) -> bool:
+    """Whether a job that may have one node takes the first that fits: since 26.05 (``_get_one_res``)."""
+    it = core.cons_tres.need[need]
+    return bool(core.slurm.rules.first_that_fits and (it.limit == SINGLE or it.tasks == SINGLE))
+
+
+@part
+def _first_that_fits(core: ConsTresCore, need: int, room: Room, nodes: Words, all_cores: bool) -> bool:
+    """Try node by node, by weight and number."""
+    part, left = core.cons_tres, _list_offers(core, need, room, nodes, all_cores)
+    weight = -INF
+    while True:
+        part.attempt.left = left
+        weight = next_weight(core, weight)
+        if weight == INF:
+            return False
+        for i in range(left):
+            node = part.list[i]
+            if part.offer[node].weight != weight:
+                continue
+            part.list[i], part.list[0] = part.list[0], node
+            if _attempt(core, need, 1, SINGLE, SINGLE):
+                return True
+            part.list[0], part.list[i] = part.list[i], node
 
 
 @part

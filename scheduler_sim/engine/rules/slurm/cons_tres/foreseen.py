@@ -18,7 +18,7 @@ from scheduler_sim.engine.rules.slurm.cons_tres.able_by import (
     keep_able_by,
 )
 from scheduler_sim.engine.rules.slurm.cons_tres.alike import pick_alike, weigh_alike
-from scheduler_sim.engine.rules.slurm.cons_tres.choice import choose_nodes
+from scheduler_sim.engine.rules.slurm.cons_tres.choice import choose_nodes, takes_first_that_fits
 from scheduler_sim.engine.rules.slurm.cons_tres.leaving import next_among, placed_of, runs_among
 from scheduler_sim.engine.rules.slurm.cons_tres.levels import refresh
 from scheduler_sim.engine.rules.slurm.cons_tres.room import (
@@ -28,7 +28,7 @@ from scheduler_sim.engine.rules.slurm.cons_tres.room import (
     room_later,
     room_now,
 )
-from scheduler_sim.engine.rules.slurm.cons_tres.state import AMONG_ABLE, ConsTresCore, Room
+from scheduler_sim.engine.rules.slurm.cons_tres.state import AHEAD, AMONG_ABLE, ConsTresCore, Room
 from scheduler_sim.engine.rules.slurm.cons_tres.tenants import forget_changed, leave_by
 from scheduler_sim.engine.rules.slurm.planned_ends import ended_by, planned_end, running
 from scheduler_sim.engine.rules.slurm.predicted import FIRST_GROUP_S, end_as_seen, first_barrier, wider
@@ -117,8 +117,13 @@ def may_fit_by(core: ConsTresCore, placement: int, nodes: Words, later: int) -> 
 
 
 @part
-def expected_start(core: ConsTresCore, placement: int, nodes: Words, later: int) -> int:
-    """When what does not fit on these nodes now will: on those PICKED; INF if not by ``later``."""
+def expected_start(core: ConsTresCore, placement: int, nodes: Words, start: int, later: int) -> int:
+    """When what is tried at ``start`` will fit on these nodes: on those PICKED; INF if not by ``later``.
+
+    Since 24.11 what is planned to end by the start that is tried has ended, and of the others only those
+    count that are planned to end by the next try.
+    """
+    core.cons_tres.attempt.asks = AHEAD
     need = core.cons_tres.need[core.cons_tres.asked[placement].need]
     it = core.slurm.partition[core.slurm.way[placement].partition]
     if not need.even:
@@ -127,7 +132,7 @@ def expected_start(core: ConsTresCore, placement: int, nodes: Words, later: int)
             refresh(core, need.level)
             enough = enough_able_by(core, need.level, it, nodes, need.min_nodes, later)
         core.cons_tres.bounding.enough = enough
-        time = _start_by_trial(core, placement, it, nodes, enough) if enough < INF else INF
+        time = _start_by_trial(core, placement, it, nodes, enough, start, later) if enough < INF else INF
         return time if time <= later else INF
     refresh(core, need.level)
     enough = core.cons_tres.bounding.enough = enough_able_by(
@@ -135,23 +140,67 @@ def expected_start(core: ConsTresCore, placement: int, nodes: Words, later: int)
     )
     if enough == INF:
         return INF
-    first = next_among(core, it, nodes, 0)
-    if first == running(core):
+    if core.slurm.rules.future_starts and enough <= start:
+        _pick_after(core, placement, it, nodes, start)
+        return start
+    first = next_among(core, it, nodes, ended_at_start(core, start))
+    if first >= ends_that_count(core, later):
         return INF
-    last = _last_of_group_with(core, it, nodes, first, enough)
+    last = _last_of_group_with(core, it, nodes, first, enough, later)
     end = planned_end(core, last)
-    if end == enough and last + 1 < running(core) and planned_end(core, last + 1) == end:  # two end at once
-        time = _start_by_trial(core, placement, it, nodes, enough)
+    if _is_shared_end(core, it, nodes, last):
+        time = _start_by_trial(core, placement, it, nodes, enough, start, later)
         return time if time <= later else INF
-    time = end_as_seen(core, end)
-    if time > later:
+    if end_as_seen(core, end) > later:
         return INF
     _pick_after(core, placement, it, nodes, end)
-    return time
+    return end_as_seen(core, last_end_of_chosen(core, it, start, end))
 
 
 @part
-def _last_of_group_with(core: ConsTresCore, it: Partition, nodes: Words, first: int, end: int) -> int:
+def _is_shared_end(core: ConsTresCore, it: Partition, nodes: Words, last: int) -> bool:
+    """Whether one that leaves behind the last of a group, on these nodes, is planned to end with it."""
+    following = last + 1
+    if following == running(core) or planned_end(core, following) > planned_end(core, last):
+        return False
+    following = next_among(core, it, nodes, following)
+    return bool(following < running(core) and planned_end(core, following) == planned_end(core, last))
+
+
+@part
+def ended_at_start(core: ConsTresCore, start: int) -> int:
+    """How many of the jobs that run have ended at a start that is tried."""
+    return ended_by(core, start) if core.slurm.rules.future_starts else 0
+
+
+@part
+def ends_that_count(core: ConsTresCore, later: int) -> int:
+    """How many of them count, if there is another try ``later``."""
+    if later < INF and core.slurm.rules.future_starts:
+        return ended_by(core, later)
+    return running(core)
+
+
+@part
+def last_end_of_chosen(core: ConsTresCore, it: Partition, start: int, end: int) -> int:
+    """The end of the last to leave the nodes PICKED, of those planned to end behind a start up to ``end``."""
+    if not core.slurm.rules.end_of_chosen:
+        return end
+    part, begin, last = core.cons_tres, core.shared_nodes.module[it.module].begin, -INF
+    for word in range(it.low, it.high):
+        bits = core.slurm.sets.picked[word]
+        while bits != NONE:
+            slot = part.machine[begin + ((word - it.low) << 6) + lowest_in(bits)].first
+            bits &= bits - ONE
+            while slot >= 0 and part.tenant[slot].end <= end:
+                last, slot = max(last, part.tenant[slot].end), part.tenant[slot].next
+    return int(last) if last > start else end
+
+
+@part
+def _last_of_group_with(
+    core: ConsTresCore, it: Partition, nodes: Words, first: int, end: int, later: int
+) -> int:
     """The last job of the group in which one leaves that runs on these nodes and is planned to end then.
 
     The ``first`` that runs there tells where groups end. It leaves in the first that is wide enough, or in
@@ -159,10 +208,10 @@ def _last_of_group_with(core: ConsTresCore, it: Partition, nodes: Words, first: 
     """
     barrier, width, before = _groups_around(core, first, end)
     if before > 0:
-        last = _last_of_group(core, it, nodes, ended_by(core, barrier + before))
+        last = _last_of_group(core, it, nodes, ended_by(core, barrier + before), later)
         if planned_end(core, last) >= end:
             return last
-    return _last_of_group(core, it, nodes, ended_by(core, barrier + width))
+    return _last_of_group(core, it, nodes, ended_by(core, barrier + width), later)
 
 
 @part
@@ -176,12 +225,14 @@ def _groups_around(core: ConsTresCore, first: int, time: int) -> tuple[int, int,
 
 
 @part
-def _last_of_group(core: ConsTresCore, it: Partition, nodes: Words, ended: int) -> int:
+def _last_of_group(core: ConsTresCore, it: Partition, nodes: Words, ended: int, later: int) -> int:
     """The last job of a group that counts, on these nodes: of those up to ``ended``, or the next behind them.
 
     Whether a group is whole is only asked behind a job that counts. If none is behind, it is the last of all.
     """
-    last, size = next_among(core, it, nodes, max(ended - 1, 0)), running(core)
+    size = ends_that_count(core, later)
+    ended = min(ended, size)
+    last = next_among(core, it, nodes, max(ended - 1, 0))
     if last < size:
         return last
     last = ended - 2
@@ -199,7 +250,7 @@ def _pick_after(core: ConsTresCore, placement: int, it: Partition, nodes: Words,
     copy(among, nodes, it.low, it.high)
     if need.even == AMONG_ABLE:
         keep_able_by(core, need.level, it, among, end)
-        if part.level[need.level].alike and weigh_alike(core):
+        if part.level[need.level].alike and weigh_alike(core) and not takes_first_that_fits(core, number):
             pick_alike(core, it, among, need.min_nodes)
             return
     forget_changed(core)
@@ -213,11 +264,17 @@ def _pick_after(core: ConsTresCore, placement: int, it: Partition, nodes: Words,
 
 
 @part
-def _start_by_trial(core: ConsTresCore, placement: int, it: Partition, nodes: Words, enough: int) -> int:
+def _start_by_trial(
+    core: ConsTresCore, placement: int, it: Partition, nodes: Words, enough: int, start: int, later: int
+) -> int:
     """The same for any need: it is tried after each group, but not before ``enough``: too few are able."""
     copy_room(core, it.module)
     need = int(core.cons_tres.asked[placement].need)
-    width, barrier, i, size = FIRST_GROUP_S, -1, 0, running(core)
+    width, barrier, i, size = FIRST_GROUP_S, -1, 0, ends_that_count(core, later)
+    if core.slurm.rules.future_starts:
+        i = ended_at_start(core, start)
+        if _fits_once_ended(core, placement, it, nodes, i, start):
+            return start
     while i < size:
         last = -1
         while i < size:
@@ -237,12 +294,37 @@ def _start_by_trial(core: ConsTresCore, placement: int, it: Partition, nodes: Wo
         while i < size and planned_end(core, i) > barrier + width:
             width = wider(core, width)
         group_has_ended(core, need)
-        if planned_end(core, last) < enough:
+        end = planned_end(core, last)
+        if end < enough:
             continue
         if fits_in(core, need, room_later(core), nodes) and will_do(core, placement):
             pick_chosen(core, it)
-            return end_as_seen(core, planned_end(core, last))
+            return end_as_seen(core, last_end_of_chosen(core, it, start, end))
     return INF
+
+
+@part
+def _fits_once_ended(
+    core: ConsTresCore, placement: int, it: Partition, nodes: Words, ended: int, start: int
+) -> bool:
+    """Whether it fits in the later room once the first to end have left it: on those PICKED.
+
+    Now, and with nobody gone, it has been tried already.
+    """
+    left = start > core.clock.now
+    for i in range(ended):
+        placed = placed_of(core, i)
+        if runs_among(core, it, placed, nodes):
+            leave_later(core, placed)
+            left = True
+    if not left:
+        return False
+    need = int(core.cons_tres.asked[placement].need)
+    group_has_ended(core, need)
+    if not (fits_in(core, need, room_later(core), nodes) and will_do(core, placement)):
+        return False
+    pick_chosen(core, it)
+    return True
 
 
 @event

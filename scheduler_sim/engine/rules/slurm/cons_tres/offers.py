@@ -13,6 +13,7 @@ from scheduler_sim.engine.core.state import INF
 from scheduler_sim.engine.rules.shared_nodes.state import AWAY, CORES, GPUS, MEMORY, THOUSANDTHS
 from scheduler_sim.engine.rules.slurm.cons_tres.state import (
     AVAILABLE,
+    FOR_NOW,
     ONE_ROW,
     RESERVED,
     ConsTresCore,
@@ -126,6 +127,9 @@ def make_offer(core: ConsTresCore, need: int, room: Room, node: int, all_cores: 
     offer.cpus = cpus
     offer.size = cpus + offer.all_gpus
     stated = stated_weight(core, need, node)
+    if core.slurm.rules.completing_last:
+        late = part.attempt.asks == FOR_NOW and machine.completing > 0
+        stated = 2 * stated + (1 if late else 0)
     offer.weight = stated * (NEAR_GPUS + 1) + NEAR_GPUS - near + weight_beside(core, it, node)
     offer.taken = 0
     return cpus > 0

@@ -17,10 +17,12 @@ from scheduler_sim.engine.rules.coscheduling.members import is_member
 from scheduler_sim.engine.rules.slurm.backfill_pass import (
     any_unallocated,
     fixed_slot,
+    is_behind_window,
     is_extra,
     is_out_of_sight,
     next_try,
     none_leave,
+    overlaps_plan,
     start_beside,
     starts_on_picked,
 )
@@ -34,7 +36,7 @@ from scheduler_sim.engine.rules.slurm.cons_tres.deal import deal
 from scheduler_sim.engine.rules.slurm.cons_tres.foreseen import expected_start, fits_now, may_fit_by
 from scheduler_sim.engine.rules.slurm.cons_tres.lifecycle import may_fit
 from scheduler_sim.engine.rules.slurm.cons_tres.room import pick_chosen
-from scheduler_sim.engine.rules.slurm.cons_tres.state import ConsTresCore
+from scheduler_sim.engine.rules.slurm.cons_tres.state import FOR_NOW, TO_START, ConsTresCore
 from scheduler_sim.engine.rules.slurm.cons_tres.windows import open_windows, put_unreserved_from
 from scheduler_sim.engine.rules.slurm.het.het_jobs import note_start
 from scheduler_sim.engine.rules.slurm.limit_questions import may_plan, start_or_plan
@@ -46,12 +48,10 @@ from scheduler_sim.engine.rules.slurm.main_pass import (
 )
 from scheduler_sim.engine.rules.slurm.node_space import (
     has_whole_nodes,
-    is_free,
     next_attempt,
     plan_is_full,
     record_at,
     record_of,
-    span,
 )
 from scheduler_sim.engine.rules.slurm.power_cap import power_delay
 from scheduler_sim.engine.rules.slurm.reasons import ITS_TURN, waits_for
@@ -86,6 +86,7 @@ def picks_shares(core: ConsTresCore, placement: int, nodes: Words) -> bool:
 
 @part
 def _picks_shares(core: ConsTresCore, placement: int, nodes: Words) -> bool:
+    core.cons_tres.attempt.asks = TO_START
     if not fits_now(core, placement, nodes):
         return False
     if not deal(core, core.cons_tres.asked[placement].need, core.shared_nodes.request[placement].slot):
@@ -132,20 +133,26 @@ def fits_in_slot(core: ConsTresCore, placement: int, nodes: Words) -> bool:
 
 
 @part
-def slot_beside_all(core: ConsTresCore, row: int, placement: int, ahead: bool, later: int) -> int:
-    """When a placement fits on nodes UNRESERVED, by planned ends if it may plan; INF if not by ``later``.
+def slot_beside_all(core: ConsTresCore, row: int, placement: int, ahead: bool, start: int, later: int) -> int:
+    """When what is tried at ``start`` fits on nodes UNRESERVED, by planned ends if it may plan.
 
-    By then other nodes come free, and it is tried anew. The nodes are PICKED.
+    INF if not by ``later``: by then other nodes come free, and it is tried anew. The nodes are PICKED.
     """
     unreserved = core.slurm.sets.unreserved
-    core.cons_tres.bounding.enough = INF
+    core.cons_tres.bounding.enough, core.cons_tres.attempt.asks = INF, FOR_NOW
     if ahead and not may_fit_by(core, placement, unreserved, later):
         return INF
     core.cons_tres.bounding.enough = 0
-    if fits_in_slot(core, placement, unreserved):
+    if not tried_ahead(core, start) and fits_in_slot(core, placement, unreserved):
         pick_chosen(core, core.slurm.partition[core.slurm.way[placement].partition])
         return core.clock.now
-    return expected_start(core, placement, unreserved, later) if ahead else INF
+    return expected_start(core, placement, unreserved, start, later) if ahead else INF
+
+
+@part
+def tried_ahead(core: ConsTresCore, start: int) -> bool:
+    """Whether what is free now does not matter to a try: since 24.11 at any start but now."""
+    return bool(core.slurm.rules.future_starts and start > core.clock.now)
 
 
 slot_on_unreserved = answered_by(slot_beside_all)
@@ -174,7 +181,7 @@ def shared_slot(
     while advances(core, row, tried, start):
         tried = start
         moved = start_beside(core, placement, start)
-        if moved == INF:
+        if moved == INF or is_behind_window(core, moved):
             return INF
         if moved != start:
             start, record = moved, record_at(core, moved)
@@ -186,8 +193,8 @@ def shared_slot(
             core.slurm.memory.tested += 0 if is_extra(core) else 1
             counted = True
         keep_common(core.slurm.sets.unreserved, core.cons_tres.holders[number], it.low, it.high)
-        until = INF if together else later
-        time = slot_on_unreserved(core, row, placement, ahead, until) if counted else INF
+        until = INF if together and not core.slurm.rules.future_starts else later
+        time = slot_on_unreserved(core, row, placement, ahead, start, until) if counted else INF
         if later < time < INF:
             note_start(core, row, max(time, start))
             time = INF
@@ -212,21 +219,22 @@ def shared_slot(
         if time < start:
             core.slurm.memory.self_change = 1
             time = start
-        at_once = time == now and none_leave(core, it)
-        if at_once:
-            time = now if together else start_or_plan(core, row, placement, later)
-            if time in (now, INF):
-                note_start(core, row, now)
+        overlaps = core.slurm.rules.overlap_first and time > now and overlaps_plan(core, placement, time)
+        if not overlaps:
+            at_once = time == now and none_leave(core, it)
+            if at_once:
+                time = now if together else start_or_plan(core, row, placement, later)
+                if time in (now, INF):
+                    note_start(core, row, now)
+                    return time
+            time = max(time, now + 1)
+            note_start(core, row, time)
+            if not ahead or is_extra(core):
+                return INF
+            if is_out_of_sight(core, time) or not (at_once or may_plan(core, row, placement)):
+                return INF
+            if plan_is_full(core) or not overlaps_plan(core, placement, time):
                 return time
-        time = max(time, now + 1)
-        note_start(core, row, time)
-        if not ahead or is_extra(core):
-            return INF
-        if is_out_of_sight(core, time) or not (at_once or may_plan(core, row, placement)):
-            return INF
-        begin, end = span(core, placement, time)
-        if plan_is_full(core) or is_free(core, it, begin, end):
-            return time
         start = since = time if time > start else time + core.slurm.rules.bf_resolution
         record = record_at(core, start)
     return INF

@@ -158,6 +158,10 @@ class Run:
     gone: int  # 1 = looked at
 
 
+TO_START, FOR_NOW, AHEAD = 0, 1, 2
+"""``asks``: a start, a slot that would begin now, or one that lies ahead."""
+
+
 class Attempt(Record):
     """What is still wanted, as node after node is taken."""
 
@@ -170,6 +174,7 @@ class Attempt(Record):
     before: int  # node taken last, -1 = none
     left: int  # nodes on the list
     taken: int
+    asks: int  # for what nodes are chosen: see above
 
 
 class Cutoff(Record):

@@ -36,8 +36,9 @@ from scheduler_sim.engine.rules.slurm.cons_tres.slots import (
     slot_beside_all,
     slot_on_unreserved,
     starts_on_shares,
+    tried_ahead,
 )
-from scheduler_sim.engine.rules.slurm.cons_tres.state import ConsTresCore
+from scheduler_sim.engine.rules.slurm.cons_tres.state import AHEAD, FOR_NOW, ConsTresCore
 from scheduler_sim.engine.rules.slurm.limit_questions import limited_by_choice, may_plan
 from scheduler_sim.engine.rules.slurm.main_pass import cannot_start
 from scheduler_sim.engine.rules.slurm.node_space import has_whole_nodes
@@ -189,18 +190,20 @@ def preempt_beside_in_main(core: PreemptionSharesCore, row: int, placement: int)
 
 @on(slot_on_unreserved, "preemption", "cons_tres")
 def slot_without_candidates(
-    core: PreemptionSharesCore, row: int, placement: int, ahead: bool, later: int
+    core: PreemptionSharesCore, row: int, placement: int, ahead: bool, start: int, later: int
 ) -> int:
     """Now, if it fits on nodes UNRESERVED with all candidates gone; else when others leave, too."""
     if not may_preempt_any(core, placement):
-        return slot_beside_all(core, row, placement, ahead, later)
+        return slot_beside_all(core, row, placement, ahead, start, later)
     it, sets = core.slurm.partition[core.slurm.way[placement].partition], core.slurm.sets
-    if fits_in_slot(core, placement, sets.unreserved):
+    core.cons_tres.attempt.asks = FOR_NOW
+    if not tried_ahead(core, start) and fits_in_slot(core, placement, sets.unreserved):
         pick_chosen(core, it)
         return core.clock.now
     copy(sets.staying, sets.unreserved, it.low, it.high)
     if not candidates_leave(core, placement, it):
-        return expected_start(core, placement, sets.unreserved, later) if ahead else INF
+        return expected_start(core, placement, sets.unreserved, start, later) if ahead else INF
+    core.cons_tres.attempt.asks = AHEAD
     if fits_in_room(core, placement, it):
         return core.clock.now if may_plan(core, row, placement) else INF
     time = when_others_leave(core, placement, it) if ahead else INF

@@ -8,6 +8,7 @@ from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.core.moments import started, stopped
 from scheduler_sim.engine.rules.slurm.cons_tres.offers import stated_weight
 from scheduler_sim.engine.rules.slurm.cons_tres.room import place_of
+from scheduler_sim.engine.rules.slurm.cons_tres.state import TO_START
 from scheduler_sim.engine.rules.slurm.resource_limits.amounts import LimitedSharesCore
 from scheduler_sim.engine.rules.slurm.resource_limits.weights import WeighedCore, weigh_at_last
 
@@ -18,7 +19,9 @@ class WeighedSharesCore(WeighedCore, LimitedSharesCore):
 
 @on(stated_weight, "node_weights", "cons_tres")
 def present_weight(core: WeighedSharesCore, need: int, node: int) -> int:
-    """One more than is stated if it is heavy."""
+    """One more than is stated if it is heavy; since 23.11 only where a job is to start."""
+    if core.slurm.rules.completing_last and core.cons_tres.attempt.asks != TO_START:
+        return core.cons_tres.machine[node].weight
     weigh_at_last(core)
     it = core.slurm.partition[core.cons_tres.need[need].partition]
     word, bit = place_of(core, it, node)

@@ -1,0 +1,152 @@
+"""The recordings of shared/data/slurm_oracle_3, of a running Slurm 26.05: each as the folder of a site.
+
+The slurm.conf, the accounting database and the topology are written as that Slurm printed them, and read as
+those of any site are; the jobs are a table.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from scheduler_sim import Policy, Simulation, System, Workload
+from scheduler_sim.policy.site import read_folder, with_site
+from scheduler_sim.system.site_folder import SiteFolder
+from tests.conftest import SHARED
+from tests.slurm_oracle.cases import Case, _effective, _load_run, _recordings, read_json
+from tests.slurm_oracle.engine import HET, _dependencies
+from tests.slurm_oracle.second_set import _tasks
+
+DATA_3 = SHARED / "data" / "slurm_oracle_3"
+MB = 1024
+FILES = {"sacctmgr_qos": "sacctmgr_qos.txt", "sacctmgr_assoc": "sacctmgr_assoc.txt"}
+
+
+def names_3() -> list[str]:
+    """All cases of the set."""
+    return sorted(path.name.removesuffix(".json.gz") for path in (DATA_3 / "in").glob("*.json.gz"))
+
+
+@cache
+def load_third(name: str) -> Case:
+    """A case, with its recordings; those without a log come last."""
+    given = read_json(DATA_3 / "in" / f"{name}.json.gz")
+    recorded = recordings_of(name)
+    default = next(part["name"] for part in given["partitions"] if "Default=YES" in part["opts"])
+    jobs = [task for job in given["jobs"] for task in _tasks({"partition": default} | job)]
+    refused = {int(job) for job in recorded[name]["submit_errors"]}
+    jobs = [job for job in jobs if job.get("array", job["id"]) not in refused]
+    conf = {key: str(value) for key, value in given["slurm_conf"].items() if value is not None}
+    case = Case(name, {}, _effective(conf, recorded[name]), {}, jobs, given["ops"])
+    case.runs = [_load_run(run, found) for run, found in recorded.items()]
+    for run in case.runs:
+        if any(fate[1] == "RUNNING" for fate in run.fates.values()):
+            run.cut_off = given["t_end_max"]
+    return case
+
+
+@cache
+def recordings_of(name: str) -> dict[str, dict[str, Any]]:
+    """What was recorded of a case, by recording."""
+    return {path.name.removesuffix(".out.json.gz"): read_json(path) for path in _recordings(DATA_3, name)}
+
+
+@cache
+def site_of(name: str) -> tuple[SiteFolder, System]:
+    """The folder of the case as a site."""
+    given, recorded = read_json(DATA_3 / "in" / f"{name}.json.gz"), recordings_of(name)[name]
+    with TemporaryDirectory() as made:
+        folder = Path(made)
+        files = {"slurm.conf": recorded["slurm_conf"], "sacct.txt": []}
+        files |= {file: recorded[key] for key, file in FILES.items() if key in recorded}
+        if given.get("topology_conf"):
+            files["topology.conf"] = given["topology_conf"]
+        for file, lines in files.items():
+            (folder / file).write_text("\n".join(lines) + "\n", encoding="utf-8")
+        read = read_folder(made)
+    return read, read.site.system
+
+
+def policy_of(name: str, origin: int, keys: Mapping[str, Any]) -> Policy:
+    """Policy slurm of the site, on the clock of a recording."""
+    base = Policy(name="slurm", backfill="slurm", slurm={"epoch": origin, **keys})
+    return with_site(base, site_of(name)[0].site, ())
+
+
+def simulation_of(case: Case, origin: int, **keys: Any) -> Simulation:
+    """The case, to be run."""
+    _, system = site_of(case.name)
+    return Simulation(system, workload_of(case), policy_of(case.name, origin, keys))
+
+
+def workload_of(case: Case) -> Workload:
+    jobs = [part for job in case.jobs for part in _components(job)]
+    kinds, ids, anyway = zip(*(_dependencies(job.get("deps", ""), case) for job in jobs), strict=True)
+    least, most = zip(*(_nodes(job) for job in jobs), strict=True)
+    return Workload.from_columns(
+        component_id=[job["id"] for job in jobs],
+        modular_job_id=[job["id"] % HET for job in jobs],
+        submit_time=[job["submit"] for job in jobs],
+        partition=[job["partition"] for job in jobs],
+        nodes=least,
+        max_nodes=most,
+        run_time=[math.ceil(job["runtime"]) for job in jobs],
+        time_limit=[job["limit_min"] * 60 for job in jobs],
+        exit_code=[job.get("exit_code", 0) for job in jobs],
+        name=[job.get("name", f"job{job['id']}") for job in jobs],
+        user=[str(job.get("user", "")) for job in jobs],
+        account=[job.get("account", "") for job in jobs],
+        reservation=[job.get("reservation", "") for job in jobs],
+        qos=[job.get("qos", "") for job in jobs],
+        licences=[job.get("licenses", "") for job in jobs],
+        array_job_id=[job.get("array", -1) for job in jobs],
+        array_limit=[job.get("array_limit", -1) for job in jobs],
+        nice=[job.get("nice", 0) for job in jobs],
+        hold=[int(bool(job.get("hold"))) for job in jobs],
+        begin_time=[job["submit"] + job["begin_delay"] if "begin_delay" in job else -1 for job in jobs],
+        requeue=[int(job.get("requeue", -1)) for job in jobs],
+        switches=[int(str(job.get("switches", -1)).partition("@")[0]) for job in jobs],
+        switch_wait=[_wait_for(str(job.get("switches", ""))) for job in jobs],
+        tasks=[job.get("ntasks", 0) for job in jobs],
+        tasks_per_node=[job.get("ntasks_per_node", -1) for job in jobs],
+        cores_per_task=[job.get("cpus_per_task", -1) for job in jobs],
+        cores_per_gpu=[job.get("cpus_per_gpu", -1) for job in jobs],
+        memory_kb=[_kb(job.get("mem")) for job in jobs],
+        memory_per_core_kb=[_kb(job.get("mem_per_cpu")) for job in jobs],
+        gres=[",".join(filter(None, (job.get("gres", ""), _gpus(job, "gpus_per_node")))) for job in jobs],
+        gres_per_job=[_gpus(job, "gpus") for job in jobs],
+        gres_per_task=[_gpus(job, "gpus_per_task") for job in jobs],
+        exclusive=[int(bool(job.get("exclusive"))) for job in jobs],
+        dependency_kinds=kinds,
+        dependency_ids=ids,
+        dependency_any=anyway,
+    )
+
+
+def _components(job: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    for offset, part in enumerate(job.get("het", [{}])):
+        yield job | part | {"id": job["id"] + offset * HET}
+
+
+def _wait_for(switches: str) -> int:
+    """Of ``2@0:30`` 30 s."""
+    minutes, _, seconds = switches.partition("@")[2].rpartition(":")
+    return int(minutes or 0) * 60 + int(seconds) if seconds else -1
+
+
+def _kb(mb: int | None) -> int:
+    return -1 if mb is None else mb * MB
+
+
+def _nodes(job: dict[str, Any]) -> tuple[int, int]:
+    """Least and most; 0 as the most: any number."""
+    least, _, most = str(job.get("nodes", "")).partition("-")
+    return (int(least), int(most or least)) if least else (1, 0)
+
+
+def _gpus(job: dict[str, Any], key: str) -> str:
+    return f"gpu:{job[key]}" if key in job else ""
