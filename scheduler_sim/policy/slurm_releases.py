@@ -25,7 +25,8 @@ DIFFERENCES = (
     Difference(
         "aligned",
         "22.05",
-        "groups of planned ends begin at half minutes of the clock; backfill tries where the plan gains nodes",
+        "groups of planned ends begin at half minutes of the clock; backfill tries where its plan gains"
+        " nodes",
         "22.05 cons_common/job_test.c 2008, backfill.c 2392",
     ),
     Difference(
@@ -49,8 +50,8 @@ DIFFERENCES = (
     Difference(
         "completing_last",
         "23.11",
-        "a slot that would begin now has completing nodes last; weights that limits of nodes give to nodes hold"
-        " for starts, not for plans",
+        "a slot that would begin now has completing nodes last; weights by limits of nodes hold for starts,"
+        " not for plans",
         "26.05.3 cons_tres/job_test.c 2538, 2962",
     ),
     Difference(
@@ -70,6 +71,18 @@ DIFFERENCES = (
         "24.11",
         "whether a slot ahead overlaps the plan is asked before anything else of it",
         "26.05.3 backfill.c 3271",
+    ),
+    Difference(
+        "plans_know_nodes",
+        "24.11",
+        "to limits of nodes, a node of a plan counts nothing on which others run that count there",
+        "26.05.3 acct_policy.c 174, cons_tres/job_test.c 2253",
+    ),
+    Difference(
+        "ranked_at_requeue",
+        "24.11",
+        "a job that is requeued gets a new priority at once: under priority/basic it goes behind all others",
+        "26.05.3 slurmctld/job_mgr.c 16947",
     ),
     Difference(
         "future_starts",

@@ -7,7 +7,6 @@ log. What a pass of the engine starts and plans is held against what Slurm's pas
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache
 from types import SimpleNamespace
@@ -16,6 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from scheduler_sim.engine.core.events import KIND
 from scheduler_sim.engine.core.state import INF, RUNNING
 from scheduler_sim.simulation.simulation import Simulation
 from tests.engine.interpreted import _answer_for, _plain_modules, interpreted
@@ -29,8 +29,10 @@ EPILOG_S = 0.009
 """For so long after its end is a job completing (in the recordings 3 to 12 ms)."""
 HET_EPILOG_S = 0.25
 """The same of components of a heterogeneous job: those without the script are told to end."""
-KILLED_S = {"REQUEUE": 3.73, "CANCEL": 0.09}
-"""From a preemption to clean nodes, with a KillWait of 2 s: requeued jobs get SIGTERM first, others SIGKILL."""
+AT_ONCE_S = 0.03
+"""A pass of main that begins so late in its second is one that slurmd's word of clean nodes has brought."""
+SHOWN_S = 1.3
+"""What squeue shows is at most so old."""
 DAEMON_S = 0.1
 """The daemon's thread of priorities began so long before the first line of the log."""
 TICK_S = 0.06
@@ -96,6 +98,7 @@ class _Player:
         self._watch(patch)
         self._computed = self._log.begin - DAEMON_S
         self._leaving: list[tuple[float, int]] = []
+        self._killed: set[int] = set()
 
     def _with_het_jobs(self, found: list[Happening]) -> list[Happening]:
         """Submissions of heterogeneous jobs are not in the log: they come before they are tried first."""
@@ -201,7 +204,7 @@ class _Player:
         self._leaving.append((one.time + (HET_EPILOG_S if one.job % HET in self._het() else EPILOG_S), row))
 
     def _started_as(self, job: int) -> int:
-        """The task of an array that has the nodes of the one that ends: the log does not name those it starts."""
+        """The task of an array that has the nodes of the one that ends: the log names no task that starts."""
         if job not in self._array:
             return job
         nodes = self._held.get(job)
@@ -213,6 +216,7 @@ class _Player:
         """Make a pass; whether it starts what Slurm's did."""
         self._compute(one.time)
         self._give_back(one)
+        self._come_due()
         self._deeds.clear()
         self._pass(one.kind)
         self._find_killed(one.time)
@@ -246,6 +250,18 @@ class _Player:
             self._engine.clock._compute(core)
             core.clock.now = now
 
+    def _come_due(self) -> None:
+        """What the clock alone brings: begin times, dependencies that can never be met."""
+        core, by_log = self.core, (0, self._engine.of_slurm.NODES_BACK // KIND)
+        due = [core.heap[i] for i in range(core.clock.events)]
+        due = [int(one.row) for one in due if one.time <= core.clock.now and one.row // KIND not in by_log]
+        for event in due:
+            self._engine.events.drop_end(core, event)
+            self._engine.lifecycle.happen(core, event)
+        if due:
+            self._engine.instant.untie_ready(core)
+            self._engine.clock._notice(core)
+
     def _pass(self, kind: str) -> None:
         core, engine = self.core, self._engine
         engine.reasons.note_reasons(core)
@@ -262,17 +278,23 @@ class _Player:
     # -- nodes that are not back yet
 
     def _give_back(self, one: Happening) -> None:
-        """Nodes are back after the epilog; a pass of main within a second tells that a killed job is gone."""
-        at_once = one.kind in ("main", "full") and one.time % 1 > 0.1
-        for back, row in sorted(self._leaving):
-            told = at_once and back > one.time and back - one.time < KILLED_S["REQUEUE"] - 2
-            if self._is_back(one, row, back) or told:
-                at_once = at_once and not told
-                self._leaving.remove((back, row))
-                self._engine.events.drop_end(self.core, self._engine.of_slurm.NODES_BACK + row)
-                self._engine.of_slurm._nodes_back(self.core, row)
-                self._engine.instant.untie_ready(self.core)
-                self._engine.clock._notice(self.core)
+        """Nodes are back after the epilog; that a killed job is gone brings a pass of main at once."""
+        ended = [(time, row) for time, row in sorted(self._leaving) if row not in self._killed]
+        back = [row for time, row in ended if self._is_back(one, row, time)]
+        gone = {row: seen for seen, row in self._leaving if row in self._killed}
+        back += [row for row, seen in gone.items() if one.time > seen]
+        at_once = one.kind in ("main", "full") and one.time % 1 > AT_ONCE_S
+        near = [row for row, seen in gone.items() if one.time > seen - SHOWN_S and row not in back]
+        if at_once and near:
+            taken = {node for deed in one.deeds for node in deed.nodes}
+            back.append(max(near, key=lambda row: (bool(taken & {*self._on[self._ids[row]]}), -gone[row])))
+        for row in back:
+            self._leaving = [(time, other) for time, other in self._leaving if other != row]
+            self._killed.discard(row)
+            self._engine.events.drop_end(self.core, self._engine.of_slurm.NODES_BACK + row)
+            self._engine.of_slurm._nodes_back(self.core, row)
+            self._engine.instant.untie_ready(self.core)
+            self._engine.clock._notice(self.core)
 
     def _is_back(self, one: Happening, row: int, back: float) -> bool:
         """Whether the nodes of a job are back: as Slurm's pass has them, else by the time."""
@@ -286,14 +308,16 @@ class _Player:
         return back < one.time
 
     def _find_killed(self, time: float) -> None:
+        """Jobs that a pass has killed: squeue, asked once a second, showed until when they completed."""
         known, kind = {row for _, row in self._leaving}, self._engine.of_slurm.NODES_BACK
-        for event in self._events():
-            if event >= kind and event // kind == 1 and event - kind not in known:
-                self._leaving.append((time + KILLED_S.get(self._mode, 0), event - kind))
-
-    def _events(self) -> Iterator[int]:
-        for i in range(self.core.clock.events):
-            yield int(self.core.heap[i].row)
+        events = [int(self.core.heap[i].row) for i in range(self.core.clock.events)]
+        rows = [event - kind for event in events if event // KIND * KIND == kind]
+        for row in (row for row in rows if row not in known):
+            job = self._ids[row]
+            shown = [(at, state) for at, one, state, *_ in self._recorded["all_events"] if one == job]
+            seen = (at for at, state in shown if at > time + 0.02 and state not in ("RUNNING", "COMPLETING"))
+            self._leaving.append((next(seen, time + 5), row))
+            self._killed.add(row)
 
 
 __all__ = ["Played", "play"]

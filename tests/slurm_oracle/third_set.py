@@ -80,6 +80,8 @@ def policy_of(name: str, origin: int, keys: Mapping[str, Any]) -> Policy:
 def simulation_of(case: Case, origin: int, **keys: Any) -> Simulation:
     """The case, to be run."""
     _, system = site_of(case.name)
+    if "cred_expire" in case.conf.get("AuthInfo", ""):
+        keys = {"requeue_delay_s": int(case.conf["AuthInfo"].partition("cred_expire=")[2]) + 1} | keys
     return Simulation(system, workload_of(case), policy_of(case.name, origin, keys))
 
 

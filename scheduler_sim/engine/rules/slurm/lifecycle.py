@@ -294,6 +294,8 @@ def requeue(core: SlurmCore, row: int) -> None:
         core.jobs[row].missing -= HOLD
     core.jobs[row].submit = now
     forget_reasons(core, row)
+    if core.slurm.rules.ranked_at_requeue:
+        give_priority(core, row)
     term.begin = now + core.slurm.rules.requeue_delay_s
     await_begin(core, row)
 

@@ -70,6 +70,8 @@ class SlurmRules:
     completing_last: int  # 1 = slots that begin now have completing nodes last
     window_kept: int  # 1 = no job is tried behind the window
     ends_rounded_up: int  # 1 = the end of a slot in the plan is rounded up
+    plans_know_nodes: int  # 1 = limits count a node of a plan once that counts already
+    ranked_at_requeue: int  # 1 = a job that is requeued gets a priority as if it were submitted
     overlap_first: int  # 1 = whether a slot ahead overlaps the plan is asked first
     future_starts: int  # 1 = at a start ahead counts what will have ended by then
     next_slot_tried: int  # 1 = where no nodes are gained the end of the next slot is tried

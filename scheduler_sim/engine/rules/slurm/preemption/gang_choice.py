@@ -145,7 +145,7 @@ def slot_where_others_make_way(core: GangCore, placement: int, ahead: bool) -> i
     if not ahead:
         return INF
     candidates_leave(core, placement, it)
-    return when_others_leave(core, placement, it)
+    return when_others_leave(core, placement, it, core.clock.now, INF)
 
 
 @on(starts_on_picked, "gang", unless="time_slices")

@@ -56,6 +56,7 @@ from scheduler_sim.engine.rules.slurm.preemption.slots import (
     add_completing,
     candidates_leave,
     fits_in_room,
+    those_ended_leave,
     when_others_leave,
 )
 from scheduler_sim.engine.rules.slurm.preemption.state import PreemptionCore
@@ -204,9 +205,10 @@ def slot_without_candidates(
     if not candidates_leave(core, placement, it):
         return expected_start(core, placement, sets.unreserved, start, later) if ahead else INF
     core.cons_tres.attempt.asks = AHEAD
+    those_ended_leave(core, placement, start)
     if fits_in_room(core, placement, it):
         return core.clock.now if may_plan(core, row, placement) else INF
-    time = when_others_leave(core, placement, it) if ahead else INF
+    time = when_others_leave(core, placement, it, start, later) if ahead else INF
     return time if time <= later else INF
 
 

@@ -9,7 +9,7 @@ from scheduler_sim.engine.core.state import INF
 from scheduler_sim.engine.rules.slurm.backfill_pass import slot_by_ends, slot_of_choice, starts_on_picked
 from scheduler_sim.engine.rules.slurm.node_space import has_whole_nodes
 from scheduler_sim.engine.rules.slurm.nodes import pick, suffices, would_do
-from scheduler_sim.engine.rules.slurm.planned_ends import everywhere, planned_end, running
+from scheduler_sim.engine.rules.slurm.planned_ends import ended_by, everywhere, planned_end, running
 from scheduler_sim.engine.rules.slurm.predicted import (
     FIRST_GROUP_S,
     end_as_seen,
@@ -49,7 +49,7 @@ def slot_with_preemption(core: PreemptionCore, placement: int, ahead: bool) -> i
         return slot_by_ends(core, placement, True) if ahead else INF
     if fits_in_room(core, placement, it):
         return core.clock.now
-    return when_others_leave(core, placement, it) if ahead else INF
+    return when_others_leave(core, placement, it, core.clock.now, INF) if ahead else INF
 
 
 @part
@@ -90,13 +90,29 @@ def fits_in_room(core: PreemptionCore, placement: int, it: Partition) -> bool:
 
 
 @part
-def when_others_leave(core: PreemptionCore, placement: int, it: Partition) -> int:
+def those_ended_leave(core: PreemptionCore, placement: int, start: int) -> None:
+    """At a start that is tried, since 24.11, those have left, too, that are planned to end by then."""
+    for i in range(_ended(core, start)):
+        row = _row(core, i)
+        if not is_away(core, placement, row) and holds_any(core, row, core.slurm.sets.staying):
+            think_away(core, row)
+
+
+@part
+def _ended(core: PreemptionCore, start: int) -> int:
+    return ended_by(core, start) if core.slurm.rules.future_starts else 0
+
+
+@part
+def when_others_leave(core: PreemptionCore, placement: int, it: Partition, start: int, later: int) -> int:
     """Groups of those that are no candidates leave, each wider than the one before.
 
     Whether a group is whole is asked only behind one that frees nodes STAYING.
     """
     size, width, barrier = running(core), FIRST_GROUP_S, -1
-    i = _next_left(core, placement, 0, size)
+    if core.slurm.rules.future_starts and later < INF:
+        size = ended_by(core, later)
+    first = i = _next_left(core, placement, _ended(core, start), size)
     while i < size:
         last = -1
         while i < size:
@@ -116,8 +132,20 @@ def when_others_leave(core: PreemptionCore, placement: int, it: Partition) -> in
         while i < size and planned_end(core, i) > barrier + width:
             width = wider(core, width)
         if fits_in_room(core, placement, it):
-            return end_as_seen(core, planned_end(core, last))
+            return end_as_seen(core, planned_end(core, _last_that_matters(core, placement, first, last)))
     return INF
+
+
+@part
+def _last_that_matters(core: PreemptionCore, placement: int, first: int, last: int) -> int:
+    """The last of those that have left who has nodes PICKED: since 25.05."""
+    i = last if core.slurm.rules.end_of_chosen else first - 1
+    while i >= first:
+        row = _row(core, i)
+        if not is_away(core, placement, row) and holds_any(core, row, core.slurm.sets.picked):
+            return i
+        i -= 1
+    return last
 
 
 @part

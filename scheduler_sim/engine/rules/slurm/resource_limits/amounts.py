@@ -21,9 +21,10 @@ def take_asked(core: LimitedCore, placement: int) -> None:
 
 @part
 def take_planned(core: LimitedCore, placement: int) -> None:
-    """What it asks for is what it WOULD HAVE, and as many nodes as are PICKED."""
+    """What it asks for is what it WOULD HAVE, and as many nodes as are PICKED: since 24.11 these."""
     limits, it = core.resource_limits, core.slurm.partition[core.slurm.way[placement].partition]
     take_asked(core, placement)
+    limits.rules.chosen = core.slurm.rules.plans_know_nodes
     for resource in range(len(limits.would_have)):
         if limits.dealt_as[resource] == NODES:
             limits.would_have[resource] = count(core.slurm.sets.picked, it.low, it.high)
@@ -105,12 +106,18 @@ def nodes_counted_already(core: LimitedCore, placement: int, counter: int) -> in
 
 @on(nodes_counted_already, "cons_tres", "resource_limits")
 def shared_with_others(core: LimitedSharesCore, placement: int, counter: int) -> int:
-    """Jobs of the same run on some of the nodes CHOSEN."""
+    """Jobs of the same run on some of the nodes PICKED."""
     row, there = core.resource_limits.counter[counter].nodes, 0
     if row < 0 or not core.resource_limits.rules.chosen:
         return 0
-    for i in range(core.cons_tres.attempt.taken):
-        there += core.resource_limits.on_node[row, core.cons_tres.chosen[i]] > 0
+    it = core.slurm.partition[core.slurm.way[placement].partition]
+    begin = core.shared_nodes.module[it.module].begin
+    for word in range(it.low, it.high):
+        nodes = core.slurm.sets.picked[word]
+        while nodes != NONE:
+            node = begin + ((word - it.low) << 6) + lowest_in(nodes)
+            nodes &= nodes - ONE
+            there += core.resource_limits.on_node[row, node] > 0
     return there
 
 
