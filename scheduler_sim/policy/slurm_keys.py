@@ -595,6 +595,15 @@ class SlurmKeys(Keys):
         """Return whether a difference between releases holds in this one."""
         return holds_in(name, self.version)
 
+    @property
+    def tells_nodes_apart(self) -> bool:
+        """Whether all nodes are those of select/cons_tres, also where each job has its nodes to itself.
+
+        So it is since 23.02; up to 22.05 whole nodes have rules of their own, which come to the same.
+        """
+        newer = self.version not in ("22.05", "19.05")
+        return newer and self.SelectType != "select/linear" and self.clock == "daemon"
+
     def older_rules(self) -> Iterator[tuple[str, object, str]]:
         """Yield each key by which an older rule holds: its name, what is found, what newer rules need."""
         if not self.differs("aligned"):
@@ -620,7 +629,7 @@ class SlurmKeys(Keys):
             return value
         if name == "bf_node_space_size":
             return self.settled("bf_max_job_test")
-        if name == "launch_s" and self.looks_first == "backfill":
+        if name == "launch_s" and (self.looks_first == "backfill" or self.differs("main_on_seconds")):
             return 0
         by_version = OF_19_05 if self.version == "19.05" else OF_VERSION
         return {**by_version, **LATENCIES[self.latency], **OF_POWER_SAVING}[name]

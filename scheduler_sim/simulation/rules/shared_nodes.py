@@ -285,8 +285,9 @@ def apart_under(system: System, policy: Policy) -> tuple[bool, ...]:
 
 
 def shares_under_slurm(system: System, policy: Policy) -> bool:
-    """Whether Slurm's schedulers have nodes that jobs share."""
-    return policy.backfill == "slurm" and any(module.shared for module in system.modules)
+    """Whether Slurm's schedulers have nodes that jobs share, or that are told apart as if they did."""
+    shared = policy.slurm.tells_nodes_apart or any(module.shared for module in system.modules)
+    return policy.backfill == "slurm" and shared
 
 
 def counted_under_slurm(system: System) -> tuple[str, ...]:

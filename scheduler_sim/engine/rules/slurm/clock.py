@@ -56,11 +56,15 @@ def slurm_instant(core: SlurmPowerCore) -> None:
     """What happens at this instant, the passes that are due, and when the next are.
 
     The two schedulers alternate; which is first within a second is a matter of chance, in
-    a real daemon, and of ``looks_first`` here. If it is backfill, it sees no ends of the second.
+    a real daemon, and of ``looks_first`` here. If it is backfill, it sees no ends of the second. Since 23.11
+    the main scheduler passes as a second begins, and sees what happened before.
     """
     now, slurm = core.clock.now, core.slurm
     catch_up(core)
     slurm.memory.steady_until = 0
+    if slurm.rules.main_on_seconds:
+        _main(core, False)
+        _notice(core)
     if slurm.rules.backfill_first:
         come_due(core)
         submit_due(core)
@@ -73,7 +77,7 @@ def slurm_instant(core: SlurmPowerCore) -> None:
     if next_end(core) == now:  # of jobs whose minutes are used up
         end_due(core)
         ended = _notice(core) or ended
-    _main(core, ended)
+    _main(core, ended)  # since 23.11, only if nodes are clean
     _notice(core)
     if not slurm.rules.backfill_first:
         _backfill(core)

@@ -126,6 +126,9 @@ def main_is_change(core: SlurmCore, full: bool) -> bool:
 def ask(core: SlurmCore, at_once: bool) -> None:
     """Ask for a pass of the main scheduler; of ends it hears with its next look."""
     slurm, now = core.slurm, core.clock.now
+    if slurm.rules.main_on_seconds:
+        slurm.memory.ended_here, slurm.memory.hears_at = 0, now + 1
+        at_once = False
     if slurm.memory.ended_here:
         slurm.memory.hears_at = now + _wait_after_end(core)
     time = now if at_once else max(now, slurm.memory.hears_at)
