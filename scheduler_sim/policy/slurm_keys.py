@@ -629,7 +629,7 @@ class SlurmKeys(Keys):
             return value
         if name == "bf_node_space_size":
             return self.settled("bf_max_job_test")
-        if name == "launch_s" and (self.looks_first == "backfill" or self.differs("main_on_seconds")):
+        if name == "launch_s" and self.looks_first == "backfill":
             return 0
         by_version = OF_19_05 if self.version == "19.05" else OF_VERSION
         return {**by_version, **LATENCIES[self.latency], **OF_POWER_SAVING}[name]

@@ -81,12 +81,12 @@ def _system(case: Case) -> System:
             "resources": {
                 "licences": dict(item.split(":") for item in _listed(case.conf.get("Licenses", "")))
             },
-            **_reservations(case),
+            **reservations_of(case),
         }
     )
 
 
-def _reservations(case: Case) -> dict[str, list[dict[str, Any]]]:
+def reservations_of(case: Case) -> dict[str, list[dict[str, Any]]]:
     """What scontrol made, and what it changed, as keys of a system."""
     made, changed = list[dict[str, Any]](), list[dict[str, Any]]()
     for change in changes_of(case):

@@ -15,11 +15,12 @@ from typing import Any
 
 from scheduler_sim import Policy, Simulation, System, Workload
 from scheduler_sim.policy.site import read_folder, with_site
+from scheduler_sim.system.node_events import NodeEvent
 from scheduler_sim.system.site_folder import SiteFolder
 from tests.conftest import SHARED
 from tests.slurm_oracle.cases import Case, _effective, _load_run, _recordings, read_json
-from tests.slurm_oracle.engine import HET, _dependencies
-from tests.slurm_oracle.second_set import _tasks
+from tests.slurm_oracle.engine import HET, _dependencies, reservations_of
+from tests.slurm_oracle.second_set import _tasks, expanded
 
 DATA_3 = SHARED / "data" / "slurm_oracle_3"
 MB = 1024
@@ -79,10 +80,41 @@ def policy_of(name: str, origin: int, keys: Mapping[str, Any]) -> Policy:
 
 def simulation_of(case: Case, origin: int, **keys: Any) -> Simulation:
     """The case, to be run."""
-    _, system = site_of(case.name)
+    system = _with_reservations(site_of(case.name)[1], case)
     if "cred_expire" in case.conf.get("AuthInfo", ""):
         keys = {"requeue_delay_s": int(case.conf["AuthInfo"].partition("cred_expire=")[2]) + 1} | keys
-    return Simulation(system, workload_of(case), policy_of(case.name, origin, keys))
+    policy = policy_of(case.name, origin, keys)
+    return Simulation(system, workload_of(case), policy, events=events_of(case))
+
+
+def _with_reservations(system: System, case: Case) -> System:
+    """The system with what scontrol made and changed of reservations meanwhile."""
+    numbers, module, ops = site_of(case.name)[0].site.numbers, system.modules[0].name, []
+    for op in case.ops:
+        if any(word.startswith("NodeName=") for word in op["args"]):
+            continue
+        words = []
+        for word in op["args"]:
+            if word.startswith("Nodes=") and word != "Nodes=ALL":
+                places = sorted(numbers[name] for name in expanded(word.removeprefix("Nodes=")))
+                module, word = places[0][0], f"Nodes=n[{places[0][1] + 1}-{places[-1][1] + 1}]"
+            words.append(word)
+        ops.append(op | {"args": words})
+    if not ops:
+        return system
+    made = reservations_of(Case(case.name, {module: 0}, {}, {}, [], ops))
+    return System.from_dict(system.to_dict() | made)
+
+
+def events_of(case: Case) -> list[NodeEvent]:
+    """When scontrol took nodes out of service, and back."""
+    found, numbers = [], site_of(case.name)[0].site.numbers
+    for op in case.ops:
+        keys = dict(word.split("=", 1) for word in op["args"] if "=" in word)
+        if "NodeName" in keys:
+            module, number = numbers[keys["NodeName"]]
+            found.append(NodeEvent(op["t"], keys["State"], module, (number,)))
+    return found
 
 
 def workload_of(case: Case) -> Workload:

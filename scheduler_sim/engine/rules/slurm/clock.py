@@ -9,7 +9,7 @@ place in time (``moments``): the moments of later passes depend on it.
 
 from __future__ import annotations
 
-from scheduler_sim.engine.core.events import next_end
+from scheduler_sim.engine.core.events import KIND, drop_end, next_end
 from scheduler_sim.engine.core.hooks import on
 from scheduler_sim.engine.core.instant import (
     come_due,
@@ -20,6 +20,7 @@ from scheduler_sim.engine.core.instant import (
     untie_ready,
 )
 from scheduler_sim.engine.core.jit import part
+from scheduler_sim.engine.core.lifecycle import happen
 from scheduler_sim.engine.core.loop import come_to_act
 from scheduler_sim.engine.core.moments import pass_begins
 from scheduler_sim.engine.core.queue import insert_newcomers, newcomers_come_last
@@ -63,6 +64,7 @@ def slurm_instant(core: SlurmPowerCore) -> None:
     catch_up(core)
     slurm.memory.steady_until = 0
     if slurm.rules.main_on_seconds:
+        _end_launched(core)
         _main(core, False)
         _notice(core)
     if slurm.rules.backfill_first:
@@ -83,6 +85,32 @@ def slurm_instant(core: SlurmPowerCore) -> None:
         _backfill(core)
     give_back_unused(core)
     core.clock.due = max(now + 1, min(next_moment(core), next_switch(core)))
+
+
+@part
+def _end_launched(core: SlurmPowerCore) -> None:
+    """What backfill started has ended just behind its look of the second before: main sees that."""
+    now, ended = core.clock.now, False
+    while core.slurm.rules.launch_s > 0 and next_end(core) == now:
+        row = _launched(core)
+        if row < 0:
+            break
+        drop_end(core, row)
+        happen(core, row)
+        ended = True
+    if ended:
+        _notice(core)
+        core.slurm.memory.asked_at = min(core.slurm.memory.asked_at, now)
+
+
+@part
+def _launched(core: SlurmPowerCore) -> int:
+    """A job that backfill started and that ends now; -1 if there is none."""
+    for place in range(core.clock.events):
+        row = core.heap[place].row
+        if core.heap[place].time == core.clock.now and 0 <= row < KIND and core.slurm.job[row].launch > 0:
+            return row
+    return -1
 
 
 @part
