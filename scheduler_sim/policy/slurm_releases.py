@@ -42,6 +42,19 @@ DIFFERENCES = (
         "23.02.8 backfill.c 3099",
     ),
     Difference(
+        "leaves_by_cpus",
+        "23.02",
+        "topology/tree: whether a leaf holds what is still wanted goes by CPUs, too",
+        "26.05.3 topology/tree/eval_nodes_tree.c 60",
+    ),
+    Difference(
+        "near_leaves_first",
+        "24.05",
+        "topology/tree: a nearer leaf comes first if it suffices, whatever fits more tightly; nodes taken"
+        " count no more for what is above their leaf",
+        "26.05.3 topology/tree/eval_nodes_tree.c 124, 800",
+    ),
+    Difference(
         "main_on_seconds",
         "23.11",
         "the main scheduler's passes begin on whole seconds, and see what happened before",

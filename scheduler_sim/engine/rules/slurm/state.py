@@ -68,6 +68,8 @@ class SlurmRules:
     main_on_seconds: int  # 1 = the main scheduler looks before anything else of a second
     array_limit_planned: int  # 1 = no more tasks of an array are planned than may run
     completing_last: int  # 1 = slots that begin now have completing nodes last
+    leaves_by_cpus: int  # 1 = whether a leaf holds a job goes by its CPUs, too
+    near_leaves_first: int  # 1 = a nearer leaf that suffices comes first
     window_kept: int  # 1 = no job is tried behind the window
     ends_rounded_up: int  # 1 = the end of a slot in the plan is rounded up
     plans_know_nodes: int  # 1 = limits count a node of a plan once that counts already

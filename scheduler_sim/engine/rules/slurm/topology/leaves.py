@@ -29,13 +29,15 @@ def forget_counts(core: TopologyCore) -> None:
     for i in range(len(core.topology.switch)):
         core.topology.switch[i].usable = 0
         core.topology.switch[i].weight = INF
+        core.topology.switch[i].cpus = 0
 
 
 @part
-def count_usable(core: TopologyCore, leaf: int, weight: int) -> None:
-    """A node on a leaf is usable."""
+def count_usable(core: TopologyCore, leaf: int, weight: int, cpus: int) -> None:
+    """A node on a leaf is usable, with so many CPUs."""
     it = core.topology.switch[leaf]
     it.usable += 1
+    it.cpus += cpus
     it.weight = min(it.weight, weight)
 
 
@@ -47,6 +49,7 @@ def add_up(core: TopologyCore) -> None:
         if it.above != NOWHERE:
             up = core.topology.switch[it.above]
             up.usable += it.usable
+            up.cpus += it.cpus
             up.weight = min(up.weight, it.weight)
 
 
@@ -54,8 +57,8 @@ def add_up(core: TopologyCore) -> None:
 
 
 @part
-def found_top(core: TopologyCore, wanted: int, asked: int) -> bool:
-    """Whether there is a switch, or a block, with so many usable nodes; what is under it is INSIDE.
+def found_top(core: TopologyCore, wanted: int, asked: int, cpus: int) -> bool:
+    """Whether there is a switch, or a block, with so many usable nodes, and CPUs; what is under it is INSIDE.
 
     ``asked``: how many nodes the job is for, by which its block is as large as it needs to be.
     """
@@ -64,7 +67,7 @@ def found_top(core: TopologyCore, wanted: int, asked: int) -> bool:
     if core.topology.rules.dragonfly:
         top = _first_of_the_highest(core)
     else:
-        top = _highest_of_lowest_weight(core, wanted)
+        top = _highest_of_lowest_weight(core, wanted, cpus if core.slurm.rules.leaves_by_cpus else 0)
     if top == NOWHERE or core.topology.switch[top].usable < wanted:
         return False
     core.topology.switch[top].inside = 1
@@ -76,12 +79,12 @@ def found_top(core: TopologyCore, wanted: int, asked: int) -> bool:
 
 
 @part
-def _highest_of_lowest_weight(core: TopologyCore, wanted: int) -> int:
+def _highest_of_lowest_weight(core: TopologyCore, wanted: int, cpus: int) -> int:
     """Of switches that have enough, with nodes of the lowest weight, the highest; of several the last."""
     best = NOWHERE
     for i in range(len(core.topology.switch)):
         it = core.topology.switch[i]
-        if it.usable == 0 or it.usable < wanted:
+        if it.usable == 0 or it.usable < wanted or it.cpus < cpus:
             continue
         if best != NOWHERE:
             other = core.topology.switch[best]
@@ -129,8 +132,11 @@ def _found_block(core: TopologyCore, wanted: int, asked: int) -> bool:
 
 
 @part
-def best_leaf(core: TopologyCore, remaining: int) -> int:
-    """The leaf from which the next nodes come, of so many that are still wanted; NOWHERE if all are used."""
+def best_leaf(core: TopologyCore, remaining: int, cpus: int) -> int:
+    """The leaf from which the next nodes come, of so many still wanted, and CPUs; NOWHERE: all are used.
+
+    A nearer one comes first if it is no worse, since 24.05.3 if it, or what is above it, suffices.
+    """
     best = NOWHERE
     for i in range(len(core.topology.switch)):
         it = core.topology.switch[i]
@@ -139,30 +145,48 @@ def best_leaf(core: TopologyCore, remaining: int) -> int:
         if best == NOWHERE:
             best = i
             continue
-        fit, far = _fit(core, i, best, remaining), core.topology.switch[best].far
-        if (it.far < far and fit != WORSE) or (it.far == far and fit == BETTER):
+        fit, suffices = _fit(core, i, best, remaining, cpus)
+        far = core.topology.switch[best].far
+        nearer = suffices if core.slurm.rules.near_leaves_first else fit != WORSE
+        if (it.far < far and nearer) or (it.far == far and fit == BETTER):
             best = i
     return best
 
 
 @part
-def _fit(core: TopologyCore, one: int, other: int, remaining: int) -> int:
-    """How a leaf fits, compared with another: what holds all that remains is better, and of two the fuller.
+def _fit(core: TopologyCore, one: int, other: int, remaining: int, cpus: int) -> tuple[int, bool]:
+    """How a leaf fits, compared with another; and whether it, or what is above it, holds all that remains.
 
-    Where neither does, what is above them is asked the same; then the one with more nodes is better.
+    What does is better, and of two the fuller. Where neither does, what is above them is asked the same; then
+    the one with more nodes is better, and since 23.02 of two alike the lower.
     """
-    switch = core.topology.switch
+    switch, by_cpus = core.topology.switch, core.slurm.rules.leaves_by_cpus
     while True:
         here, there = switch[one].usable, switch[other].usable
-        if here >= remaining or there >= remaining:
-            if here >= remaining and there >= remaining:
-                return _sign(there - here)
-            return BETTER if here >= remaining else WORSE
+        holds = here >= remaining and (not by_cpus or switch[one].cpus >= cpus)
+        beside_holds = there >= remaining and (not by_cpus or switch[other].cpus >= cpus)
+        if holds and beside_holds and here == there and by_cpus:
+            return _sign(switch[other].level - switch[one].level), True
+        if holds or beside_holds:
+            if holds and beside_holds:
+                return _sign(there - here), True
+            return (BETTER if holds else WORSE), holds
         above = switch[one].above if switch[one].above != NOWHERE else one
         beside = switch[other].above if switch[other].above != NOWHERE else other
         if above == beside or (above == one and beside == other):
-            return _sign(here - there)
+            if here == there and by_cpus:
+                return _sign(switch[other].level - switch[one].level), False
+            return _sign(here - there), False
         one, other = above, beside
+
+
+@part
+def take_off(core: TopologyCore, leaf: int, nodes: int) -> None:
+    """So many nodes of a leaf are usable no more, nor of what is above it: since 24.05.3."""
+    while core.slurm.rules.near_leaves_first and leaf != NOWHERE:
+        it = core.topology.switch[leaf]
+        it.usable = max(it.usable - nodes, 0)
+        leaf = it.above
 
 
 @part

@@ -89,7 +89,7 @@ def _leaves_picked(core: TopologyCore, placement: int, source: Words) -> int:
     keep_common(usable, core.slurm.nodes.masks[core.slurm.nodes.choice[way.choice].mask], it.low, it.high)
     forget_usable(core)
     _count_leaves(core, it)
-    if not found_top(core, wanted, wanted):
+    if not found_top(core, wanted, wanted, 0):
         return 0
     _leave_out_what_is_not_inside(core, it)
     leaves = picked = 0
@@ -107,7 +107,7 @@ def _leaves_picked(core: TopologyCore, placement: int, source: Words) -> int:
                 leaves += 1
                 wanted -= _taken_of_leaf(core, it, leaf, wanted)
     while wanted > 0:
-        leaf = best_leaf(core, wanted)
+        leaf = best_leaf(core, wanted, 0)
         use_leaf(core, leaf)
         leaves += 1
         wanted -= _taken_of_leaf(core, it, leaf, wanted)
@@ -139,7 +139,7 @@ def _count_leaves(core: TopologyCore, it: Partition) -> None:
         for word in range(it.low, it.high):
             bits = core.slurm.sets.rest[word]
             while bits != NONE:
-                count_usable(core, core.topology.leaf[(word << 6) + lowest_in(bits)], weight)
+                count_usable(core, core.topology.leaf[(word << 6) + lowest_in(bits)], weight, 0)
                 bits &= bits - ONE
     add_up(core)
 

@@ -31,6 +31,7 @@ from scheduler_sim.engine.rules.slurm.topology.leaves import (
     forget_usable,
     found_top,
     leaf_alone,
+    take_off,
     use_leaf,
 )
 from scheduler_sim.engine.rules.slurm.topology.state import NOWHERE, SharedTopologyCore
@@ -79,7 +80,7 @@ def take_by_topology(core: SharedTopologyCore, need: int) -> bool:
     forget_usable(core)
     _count_leaves(core, need)
     least = now.nodes - max(0, part.need[need].asked_nodes - now.least)
-    if not found_top(core, least, now.nodes):
+    if not found_top(core, least, now.nodes, now.cpus):
         return False
     for i in range(now.left):
         if core.topology.switch[_leaf_of(core, need, part.list[i])].inside == 0:
@@ -99,13 +100,16 @@ def _take_leaf_by_leaf(core: SharedTopologyCore, need: int) -> None:
     now = core.cons_tres.attempt
     for leaf in range(len(core.topology.switch)):
         if core.topology.switch[leaf].used:
+            before = now.taken
             _take_of_leaf(core, need, leaf, INF)
+            take_off(core, leaf, now.taken - before)
     while now.most > 0 and not is_satisfied(core, need):
-        leaf = best_leaf(core, now.nodes)
+        leaf = best_leaf(core, now.nodes, now.cpus)
         if leaf == NOWHERE:
             break
         use_leaf(core, leaf)
         _take_of_leaf(core, need, leaf, INF)
+        take_off(core, leaf, core.topology.switch[leaf].usable)
 
 
 @part
@@ -136,7 +140,7 @@ def _count_leaves(core: SharedTopologyCore, need: int) -> None:
     for i in range(part.attempt.left):
         offer = part.offer[part.list[i]]
         if offer.usable > 0:
-            count_usable(core, _leaf_of(core, need, part.list[i]), offer.weight)
+            count_usable(core, _leaf_of(core, need, part.list[i]), offer.weight, offer.usable)
     add_up(core)
 
 

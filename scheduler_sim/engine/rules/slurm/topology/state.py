@@ -34,6 +34,7 @@ class Switch:
     high: int
     usable: int  # nodes under it that a job could take
     weight: int  # the lowest of them
+    cpus: int  # that they could give
     inside: int  # 1 = under the top
     used: int  # 1 = nodes of it are taken, or it has some that must be
     far: int  # links to the leaves that are used, in all
