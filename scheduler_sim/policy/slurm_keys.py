@@ -32,7 +32,8 @@ from scheduler_sim.config.value import (
 from scheduler_sim.errors import did_you_mean
 from scheduler_sim.policy.limits import QosKeys
 from scheduler_sim.policy.shares import AccountKeys
-from scheduler_sim.policy.slurm_releases import RELEASES, holds_in
+from scheduler_sim.policy.slurm_releases import holds_in
+from scheduler_sim.system.releases import RELEASES
 from scheduler_sim.system.slurm_conf.ignored import (
     HARMLESS,
     NOT_MODELLED,

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-RELEASES = ("26.05", "25.11", "25.05", "24.11", "24.05", "23.11", "23.02", "22.05", "19.05")
-"""Those that policy.slurm.version may name, the newest first."""
+from scheduler_sim.system.releases import RELEASES
 
 
 class Difference(NamedTuple):

@@ -14,6 +14,7 @@ from typing import Any
 from scheduler_sim.config.problem import listed
 from scheduler_sim.errors import ConfigError, InputError
 from scheduler_sim.system.node_events import NodeEvent, written
+from scheduler_sim.system.releases import counts_as, printed_release
 from scheduler_sim.system.reservations import FLAGS, REPLACING, ReservationKeys
 from scheduler_sim.system.slurm_conf import gres_conf, topology_conf
 from scheduler_sim.system.slurm_conf.ignored import LIMITS, NO_TOPOLOGY_PLUGIN
@@ -38,6 +39,7 @@ EVENT = "sacctmgr_event.txt"
 RESERVATIONS = "reservations.txt"
 SQUEUE = "squeue.txt"
 SSHARE = "sshare.txt"
+RELEASE = "version.txt"
 EVENTS = ".events"
 PACKED = (".gz", ".zst")
 
@@ -50,6 +52,7 @@ NOT_FLAG = "this flag of reservations is not modelled"
 NOT_FLEX = "not modelled with a topology: its jobs run within its time, and on its nodes alone"
 AS_PRINTED = "reservations that were printed keep the nodes that they had then"
 NOT_OF_RESERVATIONS = "this part of reservations is not modelled: it has no effect"
+NO_RELEASE = "names no release of Slurm as `sinfo -V` does: that of the policy counts"
 NOBODY = "root"  # whose a reservation is where nothing tells: jobs keep off it
 UNLIMITED = "is enforced, but not in the folder: counts as unlimited"
 ALL_EQUAL = "no accounts in the folder: all users are equal in fair share"
@@ -107,9 +110,14 @@ def read_site_folder(folder: Path, modelled: Modelled | None = None) -> SiteFold
             f"{folder}: found no {SLURM_CONF}; allowed: a folder with {SLURM_CONF} and a workload"
         )
     workload = _workload(folder)
-    site = read_slurm_conf(conf, None if modelled is None else modelled.policy)
+    named = found_as(folder / RELEASE)
+    release = None if named is None else printed_release(named)
+    known = "22.05" if release is None else counts_as(release[0])
+    site = read_slurm_conf(conf, None if modelled is None else modelled.policy, known)
     reading = _Reading(folder, site, modelled, workload)
     reading.take(conf, _of_conf(site))
+    if named is not None:
+        reading.release(named, release, known)
     if (devices := found_as(folder / gres_conf.FILE)) is not None:
         reading.take(devices, "devices, held against Gres= of the nodes")
     reading.take(workload, "the workload")
@@ -204,6 +212,15 @@ class _Reading:
             return None
         self.take(path, gave)
         return found
+
+    def release(self, path: Path, release: tuple[str, int] | None, known: str) -> None:
+        """The release of Slurm whose rules are the policy's."""
+        if release is None:
+            self._unused(path, "no release", NO_RELEASE)
+            self.take(path, "no release")
+            return
+        self._give("version", known, f"{path}:{release[1]}")
+        self.take(path, f"Slurm {release[0]}" + ("" if release[0] == known else f", by the rules of {known}"))
 
     def topology(self, path: Path) -> tuple[None, str]:
         """Say what the topology.conf gave, which was read with the slurm.conf if that looks at it."""

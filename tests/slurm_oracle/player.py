@@ -7,7 +7,7 @@ log. What a pass of the engine starts and plans is held against what Slurm's pas
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from types import SimpleNamespace
 from typing import Any
@@ -53,7 +53,7 @@ class Played:
 
     @property
     def different_plans(self) -> int:
-        return sum(len(theirs) for _, theirs, _ in self.other_plans)
+        return sum(max(len(theirs), len(ours)) for _, theirs, ours in self.other_plans)
 
 
 def play(run: str, **keys: Any) -> Played:
@@ -74,7 +74,8 @@ def _engine() -> SimpleNamespace:
 
 class _Player:
     def __init__(self, run: str, patch: pytest.MonkeyPatch, keys: dict[str, Any]) -> None:
-        self._case = load_third(run.split("@")[0])
+        case = load_third(run.split("@")[0])
+        self._case = replace(case, jobs=[dict(job) for job in case.jobs])
         recorded = recordings_of(self._case.name)[run]
         self._recorded, self._log = recorded, Log(recorded)
         self._happenings = self._with_het_jobs(self._log.happenings())
@@ -174,7 +175,9 @@ class _Player:
             if one.kind == "submit":
                 self._submit(one.job)
             elif one.kind == "end":
-                self._end(one)
+                if not self._ended(one):
+                    result.other_starts.append((one.time, [Deed(one.job, STARTS, ())], []))
+                    break
             elif not self._is_as(one, result):
                 break
         return result
@@ -196,12 +199,16 @@ class _Player:
         instant.untie_ready(core)
         self._engine.clock._notice(core)
 
-    def _end(self, one: Happening) -> None:
+    def _ended(self, one: Happening) -> bool:
+        """End a job; False if it does not run."""
         row = self._rows[self._started_as(one.job)]
+        if self.core.jobs[row].state != RUNNING:
+            return False
         self._engine.events.drop_end(self.core, row)
         self._engine.lifecycle.run_out(self.core, row)
         self._engine.clock._notice(self.core)
         self._leaving.append((one.time + (HET_EPILOG_S if one.job % HET in self._het() else EPILOG_S), row))
+        return True
 
     def _started_as(self, job: int) -> int:
         """The task of an array that has the nodes of the one that ends: the log names no task that starts."""

@@ -11,6 +11,7 @@ from typing import Any
 from scheduler_sim.config.problem import listed
 from scheduler_sim.errors import ConfigError
 from scheduler_sim.numerals import is_digits
+from scheduler_sim.system.releases import DEFAULTS_OF_23_11
 from scheduler_sim.system.shared_cores import shares_cores
 from scheduler_sim.system.slurm_conf.gres_conf import FILE, read_gres_conf
 from scheduler_sim.system.slurm_conf.hostlist import natural_key
@@ -66,7 +67,7 @@ SLURMS_OWN = {
     "AccountingStorageType": "accounting_storage/none",
     "AccountingStorageEnforce": "none",
 }
-"""Defaults of Slurm 22.05 that policy.slurm does not have; the second where jobs share nodes."""
+"""Defaults of Slurm up to 23.02 that policy.slurm does not have; the second where jobs share nodes."""
 
 BY_DEFAULT = "default"
 """In place of a line, where none says it."""
@@ -112,7 +113,9 @@ def found_as(path: Path) -> Path | None:
     return path if os.path.isfile(path) else packed if os.path.isfile(packed) else None
 
 
-def read_slurm_conf(path: str | Path, modelled: Collection[str] | None = None) -> Site:
+def read_slurm_conf(
+    path: str | Path, modelled: Collection[str] | None = None, release: str = "22.05"
+) -> Site:
     """Read a slurm.conf with the files it includes, and the gres.conf and topology.conf beside it, if any.
 
     Parameters
@@ -120,6 +123,7 @@ def read_slurm_conf(path: str | Path, modelled: Collection[str] | None = None) -
     path : the file.
     modelled : names of the policy keys that are modelled; others that the file sets are ignored
         and listed as such. None: all are kept.
+    release : whose defaults count where the file says nothing, one of ``releases.RELEASES``.
 
     Raises
     ------
@@ -128,7 +132,7 @@ def read_slurm_conf(path: str | Path, modelled: Collection[str] | None = None) -
     notes = Notes()
     said = list(read_lines(Path(path), notes.problems))
     records = [one for one in said if isinstance(one, Record)]
-    settings = _Settings(notes, modelled)
+    settings = _Settings(notes, modelled, release)
     for pair in said:
         if isinstance(pair, Pair):
             settings.take(pair)
@@ -224,12 +228,13 @@ def _on_switches(
 class _Settings:
     """The keys of the whole file, the last of each counting, as in Slurm."""
 
-    def __init__(self, notes: Notes, modelled: Collection[str] | None) -> None:
+    def __init__(self, notes: Notes, modelled: Collection[str] | None, release: str) -> None:
+        self._left = SLURMS_OWN | (DEFAULTS_OF_23_11 if release >= "23.11" else {})
         self.policy: dict[str, Any] = {}
         self.places: dict[str, str] = {}
         self.licences: dict[str, int] = {}
         self.cluster = ""
-        self._select, self._max_mem_per_node = "select/linear", False
+        self._select, self._max_mem_per_node = self._left["SelectType"], False
         self._notes, self._modelled = notes, modelled
         self._pairs: dict[str, Pair] = {}
         self._programs: set[str] = set()
@@ -305,10 +310,10 @@ class _Settings:
         no limit binds, and it charges nothing when a job ends.
         """
         self._settle_cray()
-        left = {**SLURMS_OWN}
+        left = {**self._left}
         if not self.shares:
             del left["SelectTypeParameters"]
-        if self.policy.get("PriorityType") != "priority/multifactor":
+        if self.policy.get("PriorityType", left.get("PriorityType")) != "priority/multifactor":
             del left["AccountingStorageType"]
         for name, value in left.items():
             if name not in self.policy and self._is_modelled(name):

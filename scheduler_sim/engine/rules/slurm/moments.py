@@ -53,6 +53,8 @@ def waits_for_time(core: SlurmCore) -> bool:
 @part
 def _main_has_seen_all(core: SlurmCore) -> bool:
     """Whether nothing starts as things are; its passes may never be whole."""
+    if core.slurm.rules.main_on_seconds and core.slurm.memory.asked:
+        return False  # what has happened is seen in a second
     return core.slurm.memory.unseen_by_full == 0 or core.slurm.rules.sched_interval == 0
 
 
