@@ -13,6 +13,7 @@ from scheduler_sim.system.slurm_conf.known_keys import MISSPELT, is_known, missp
 NOT_MODELLED = "not modelled"
 
 DAEMONS = "the location of daemons, files and networks, and access to them, do not change a schedule"
+FOUND_BESIDE = "the folder of an included file: the file of that name beside the slurm.conf is read"
 LAUNCH = "how jobs are launched, watched and cleaned up is not modelled"
 ACCOUNTING = "accounting of what ran does not change a schedule"
 ACCESS = "access is not checked: the jobs of a trace were accepted"
@@ -88,7 +89,7 @@ _OF_POLICY = (SCHEDULER, "dependencyparameters", "preemptparameters")
 
 HARMLESS = (
     *(ROUTES, DAEMONS, ACCOUNTING, ACCESS, NO_TIME, RECORDS, RUNNING, DETECTED, LAUNCH_OF_DEVICES, OF_STEPS),
-    *(NO_EFFECT_BY_DEFAULT, NO_TURNS, NO_POWER_SAVING, PROGRAMS, NOT_ENFORCED),
+    *(NO_EFFECT_BY_DEFAULT, NO_TURNS, NO_POWER_SAVING, PROGRAMS, NOT_ENFORCED, FOUND_BESIDE),
 )
 """Reasons for which a schedule is the same without; the others may change it."""
 
