@@ -99,7 +99,8 @@ def energy_parts(schedule: Schedule) -> Breach:
 def power_cap(schedule: Schedule) -> Breach:
     """The time and energy above the cap agree with the timeline, and nothing has started above it.
 
-    By which nodes jobs have, where these differ, the cap does not go.
+    What starts at the instant at which another is told may have started before it was told. By which nodes
+    jobs have, where these differ, the cap does not go.
     """
     cap, span = schedule.energy.get("cap"), schedule.span
     if not cap or span is None:
@@ -110,7 +111,7 @@ def power_cap(schedule: Schedule) -> Breach:
     )
     power = _recorded(schedule, TOTAL)
     edges = np.unique(np.clip(np.concatenate((power[0], time, span)), *span))
-    limit = allowed[np.maximum(np.searchsorted(time, edges, side="right") - 1, 0)]
+    limit = _cap_at(time, allowed, edges)
     over, drawn = value_at(power, edges) - limit, value_at(power, edges - 1)
     seconds = np.diff(edges)
     found = int(seconds[over[:-1] > 0].sum()), int((np.maximum(over[:-1], 0) * seconds).sum()) / MILLI
@@ -123,11 +124,16 @@ def power_cap(schedule: Schedule) -> Breach:
         return None
     starts = [schedule.of("start_time")[schedule.ran], schedule.lost["start_time"].to_numpy()]
     started = np.isin(edges, np.concatenate(starts))
-    row = _first((over > 0) & started & (over + limit > drawn) & (edges > span[0]))
+    draws, most = over + limit, np.maximum(limit, _cap_at(time, allowed, edges - 1))
+    row = _first((draws > most) & started & (draws > drawn) & (edges > span[0]))
     if row is not None:
-        watts = (over + limit)[row] / MILLI
-        return f"the power rises to {watts} W at {edges[row]}, above the cap of {limit[row] / MILLI} W"
+        watts = draws[row] / MILLI
+        return f"the power rises to {watts} W at {edges[row]}, above the cap of {most[row] / MILLI} W"
     return None
+
+
+def _cap_at(time: np.ndarray, allowed: np.ndarray, instants: np.ndarray) -> np.ndarray:
+    return allowed[np.maximum(np.searchsorted(time, instants, side="right") - 1, 0)]
 
 
 def _expected(schedule: Schedule, module: str) -> Steps:

@@ -79,6 +79,7 @@ class Columns:
 
     def __init__(self, dump: Dump, name: str) -> None:
         self.name, self.numbers = name, dump.numbers
+        self._cuts = not dump.separator
         self.local = False
         self._within = {
             mark: real for mark, real in ((INNER, "|"), (OWN, dump.separator)) if mark.encode() in dump.rows
@@ -231,12 +232,16 @@ class Columns:
         """Return the error for one field of some rows, which tells of the first."""
         rows = np.atleast_1d(rows)
         row = int(rows[0])
+        found, name = self._text(column)[row].as_py(), _SPELLED[column.lower()]
+        if self._cuts and found.endswith("+"):
+            message = "cut to the width of the column"
+            allowed = f"the whole of it: sacct --parsable2, or {name}%40 in --format"
         error = TraceError(
             message,
             file=self.name,
             line=int(self.numbers[row]),
-            field=_SPELLED[column.lower()],
-            found=self._text(column)[row].as_py(),
+            field=name,
+            found=found,
             allowed=allowed,
         )
         error.rows = rows

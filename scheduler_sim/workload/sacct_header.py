@@ -85,7 +85,7 @@ def header_in(line: bytes, below: bytes = b"") -> Header | None:
         spans = tuple(match.span() for match in re.finditer(rb"-+", below))
         names = tuple(line[start:end].decode("utf-8", "replace").strip() for start, end in spans)
         return Header(names, "", spans) if _has_id(names) and len(names) > 1 else None
-    ways = [Header(_split(text, separator), separator) for separator in _separators(text)]
+    ways = [Header(split(text, separator), separator) for separator in _separators(text)]
     found = max(ways, key=lambda header: len(header.names), default=None)
     return found if found is not None and len(found.names) > 1 and _has_id(found.names) else None
 
@@ -98,7 +98,8 @@ def _separators(text: str) -> Iterator[str]:
     yield from (one for one in "|\t,;" if one in text)
 
 
-def _split(text: str, separator: str) -> tuple[str, ...]:
+def split(text: str, separator: str) -> tuple[str, ...]:
+    """Return the fields of a line, those between quotation marks as they are inside."""
     if separator in _QUOTED_BY and '"' in text:
         try:
             return tuple(word.strip() for word in next(csv.reader([text], delimiter=separator)))

@@ -21,7 +21,7 @@ from scheduler_sim.errors import TraceError
 from scheduler_sim.output.rule import head
 from scheduler_sim.workload.left_out import JobsLeftOut, LeftOut
 from scheduler_sim.workload.lines import read_blocks
-from scheduler_sim.workload.sacct_header import Header, header_in
+from scheduler_sim.workload.sacct_header import Header, header_in, split
 from scheduler_sim.workload.sacct_json import is_json_of_sacct, rows_of_json
 from scheduler_sim.workload.sacct_rows import INNER, SEPARATOR, Layout, NoRow
 from scheduler_sim.workload.sacct_text import ENDED, UNFINISHED
@@ -34,6 +34,7 @@ AS_IT_IS_READ = (
 
 _HET = re.compile(rb"(\d{1,15})\+\d{1,6}$")
 _ID = re.compile(rb"\d+(?:_\d+|_\[[^\]|]*\]|\+\d+)?(?:\.\w+)?")
+_ROW = re.compile(rb'\s*"?(?:' + _ID.pattern + rb')"?(?P<between> *[|^,;:~#@!\t]{1,8}| +)')
 _WORDS_OF_STATES = frozenset(word.encode() for word in (*ENDED, *UNFINISHED))
 _FEW_FIELDS = 3
 _TEXT_LINES = 50
@@ -56,8 +57,17 @@ def is_passed_over(line: bytes) -> bool:
 
 def is_row_of_sacct(line: bytes) -> bool:
     """Whether a line is a row of a dump without a header: a job id first, and a state among the fields."""
-    words = line.split(SEPARATOR)
-    return len(words) >= _FEW_FIELDS and _ID.fullmatch(words[0].strip()) is not None and has_state(line)
+    return _fields_of_row(line) is not None
+
+
+def _fields_of_row(line: bytes) -> tuple[str, int] | None:
+    """What stands between the fields of such a row (nothing: they have widths), and how many there are."""
+    match = _ROW.match(line) if has_state(line) else None
+    if match is None:
+        return None
+    text, between = line.decode("utf-8", "replace"), match["between"].strip(b" ").decode()
+    ways = ((one, len(split(text, one) if one else text.split())) for one in (between, between[:1]))
+    return next(((one, count) for one, count in ways if count >= _FEW_FIELDS), None)
 
 
 def has_state(line: bytes) -> bool:
@@ -155,8 +165,12 @@ def _head(block: bytes, name: str) -> tuple[list[bytes], Header, int, bytes]:
 
 def _how_to_head(line: bytes, name: str) -> str:
     """Say how to make a dump readable that was printed without its header."""
+    between, count = _fields_of_row(line) or ("", 0)
+    if not between:
+        return "sacct without --noheader: the lines under the names tell the widths; or with --parsable2"
+    names = between.replace("\t", "\\t").join(("JobID", "JobName", "...\\n"))
     return (
-        f"the names of its {line.count(SEPARATOR) + 1} columns above the rows: (echo 'JobID|JobName|...'; cat"
+        f"the names of its {count} columns above the rows: (printf '{names}'; cat"
         f" {Path(name).name}) > with_header.txt, names in the order of --format; or sacct without --noheader"
     )
 
@@ -188,7 +202,8 @@ def _plain(first: bytes, blocks: Iterator[bytes], header: Header) -> Iterator[by
     if header.may_quote:
         text = b"".join((first, *blocks))
         plain, unquoted = _with_bars(text, header), _unquoted(text, header) if b'"' in text else b""
-        yield max(plain, unquoted, key=lambda rows: _rows_as_wide(rows, header))
+        ways = (unquoted, plain) if text.lstrip().startswith(b'"') else (plain, unquoted)
+        yield max(ways, key=lambda rows: _rows_as_wide(rows, header))
         return
     if first:
         yield _with_bars(first, header)

@@ -20,6 +20,9 @@ pytestmark = pytest.mark.skipif(not COMPILED, reason="the compiler is off")
 njit: Any = numba.njit
 
 
+added: Any = numba.vectorize(lambda one, other: one + other)
+
+
 def three_jobs() -> tuple[System, Workload]:
     system = System.from_dict({"modules": [{"name": "a", "nodes": 9}]})
     return system, Workload.from_columns(
@@ -120,10 +123,23 @@ class Wrong(Arrays):
                 if n > 5:
                     late = 1
                 self.result = late
+            elif self.which == 35:
+                self.row[:] += np.ones(n, dtype=np.int64)
+            elif self.which == 36:
+                self.table[:] *= self.row[:n]
+            elif self.which == 37:
+                mask = self.row > 0
+                mask &= self.small > 0
+            elif self.which == 38:
+                np.add(self.row, self.odd[n:], self.row)
+            elif self.which == 39:
+                np.outer(self.row[:n], self.row[:n], self.table)
+            elif self.which == 40:
+                added(self.row, self.odd[n:], self.row)
             view.start(job)
 
 
-IN_WRONG = 35
+IN_WRONG = 41
 
 
 def said(kind: type, *arguments: Any) -> str:
@@ -197,6 +213,8 @@ class Right(Arrays):
         self.row[-1] += self.base[-1] + self.turned[-1, 1] + self.odd[-2]
         self.turned[2, -2] += 1
         self.odd[1:3] += 2
+        self.table[:] += self.row[:3] + self.table[:, :1]
+        np.add(self.row[:1], self.odd, self.odd)
         for module, free in view.free.items():
             self.row[0] += len(view.free) * free * (view.free[module] + 1)
         for job in view.queue:
@@ -267,6 +285,12 @@ class Rounds(Arrays):
 
 
 @compiled
+class Another(Arrays):
+    def schedule(self, view: Any) -> None:
+        self.row += 1
+
+
+@compiled
 class Words(Arrays):
     def __init__(self) -> None:
         super().__init__()
@@ -281,6 +305,7 @@ class Words(Arrays):
     [
         (BecomesAFloat, f"{line_of(BecomesAFloat, 3)}: .*self.result is an int when the object is created"),
         (Rounds, f"{line_of(Rounds, 3)}: .*to a number of digits"),
+        (Another, f"{line_of(Another, 3)}: .*self.row stays the same array; allowed: self.row\\[:\\] = "),
         (Words, r"self.row: found an array of <U1; allowed: int, float, bool, arrays of numbers"),
     ],
 )

@@ -66,6 +66,25 @@ class TestByHand:
         assert starts(result) == [0, 50]
         assert result.metrics["energy"]["above_cap_s"] == 45
 
+    @pytest.mark.parametrize("scheme", ["slurm", "easy", "conservative"])
+    def test_one_that_is_lowered_at_an_end_leaves_what_has_started_there(self, scheme: str):
+        rules = {"slurm": QUICK} if scheme == "slurm" else {}
+        sim = Simulation(
+            System.homogeneous(4),
+            trace((0, 2, 50, 60), (1, 4, 10, 60)),
+            Policy(backfill=scheme, **rules),
+            models=models(900),
+        )
+
+        def lowers():
+            yield sim.ended(1)
+            sim.set_cap(500)
+
+        sim.process(lowers())
+        result = sim.run()
+        assert starts(result) == [0, 50]
+        result.check()
+
 
 def node(name: str) -> dict[str, Any]:
     return {

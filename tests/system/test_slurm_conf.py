@@ -514,6 +514,7 @@ def test_nodes_that_jobs_share_are_noted(tmp_path: Path, settings: str, sharing:
             "SlurmctldHost AuthType StateSaveLocation LogTimeFormat SchedulerPort CacheGroups",
             "DAEMONS",
         ),
+        ("top", "Epilog", "EPILOG"),
         ("top", "PrologFlags EpilogMsgTime TaskPlugin ProctrackType MpiDefault SrunPortRange", "LAUNCH"),
         ("top", "AccountingStorageTRES JobAcctGatherType AcctGatherNodeFreq JobCompLoc", "ACCOUNTING"),
         ("top", "MaxMemPerNode", "SHARING"),

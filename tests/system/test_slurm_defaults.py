@@ -125,6 +125,8 @@ def test_included_files_are_found_beside_the_file_and_by_the_cluster(tmp_path: P
     (tmp_path / "acme-parts.conf").write_text(PART)
     found = site(tmp_path, "ClusterName=Acme\nInclude /etc/not-here/nodes.conf\nInclude %c-parts.conf\n")
     assert found.system.nodes == 2
+    moved = [(one.value, one.matters) for one in found.ignored if one.key == "Include"]
+    assert moved == [("/etc/not-here/nodes.conf", False)]
     with pytest.raises(ConfigError) as raised:
         site(tmp_path, "Include /etc/not-here/a.conf\nInclude b.conf\n")
     assert len(raised.value.problems) == 2

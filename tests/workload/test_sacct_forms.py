@@ -128,6 +128,36 @@ def test_without_a_header_the_way_to_one_is_told(tmp_path):
             read_trace(path)
 
 
+@pytest.mark.parametrize("name", ["t.csv", "t.txt", "t"])
+@pytest.mark.parametrize("between", ["|", ",", "\t", ";", "^|^", " | "])
+def test_so_it_is_with_any_separator(tmp_path, between, name):
+    row = ["7_1", "x", "a,b" if between != "," else '"a,b"', "COMPLETED", "2026-03-02T10:00:00"]
+    shown = re.escape(between.strip(" ").replace("\t", "\\t"))
+    told = rf":1: no header of sacct.*its 5 columns.*printf 'JobID{shown}JobName{shown}\.\.\.\\n'; cat {name}"
+    with pytest.raises(TraceError, match=told):
+        read_trace(write(tmp_path / name, [between.join(row)]))
+
+
+def test_widths_without_a_header_cannot_be_told(tmp_path):
+    rows = [["JobID", "JobName", "State"], ["7", "x", "COMPLETED"]]
+    path = write(tmp_path / "t.txt", fixed(rows, [12, 10, 10])[2:])
+    with pytest.raises(TraceError, match=r"no header of sacct.*allowed: sacct without --noheader: .*widths"):
+        read_trace(path)
+
+
+def test_what_is_cut_to_a_width_says_how_to_print_the_whole(tmp_path):
+    rows = [["JobID", "State", "Submit", "Elapsed", "NNodes"]]
+    rows += [["7", "COMPLETED", "2026-03-02T10:00:00", "00:01:00", "2"]]
+    path = write(tmp_path / "t.txt", fixed(rows, [12, 10, 10, 10, 8]))
+    with pytest.raises(TraceError, match=r"cut to the width.*field Submit; .*--parsable2, or Submit%40"):
+        read_trace(path)
+
+
+def test_marks_around_every_field_are_no_part_of_it(tmp_path):
+    path = write(tmp_path / "t.csv", [",".join(f'"{word}"' for word in row) for row in cells()])
+    assert seen(read_trace(path)) == plain(tmp_path)
+
+
 @pytest.mark.parametrize(
     ("job", "at", "text"),
     [

@@ -24,6 +24,7 @@ NO_REAL = "a negative number to such a power is no real number"
 NO_INT, INFINITE_INT = "cannot convert float NaN to integer", "cannot convert float infinity to integer"
 DOMAIN, RANGE = "math domain error", "math range error"
 OTHER_LENGTH = "a boolean index has another length than what it is an index of"
+OTHER_SHAPE = "operands could not be broadcast together with the array that is written to"
 
 OVERFLOWING = {operator.add: "sadd", operator.sub: "ssub", operator.mul: "smul"}
 """Operators that LLVM has with a flag for what does not fit."""
@@ -240,3 +241,12 @@ def may_become(field: str, kind: Any, given: Any) -> None:
             f"self.{field} is {was} when the object is created, and would become {given}:"
             f" create it as {wanted}, or convert what is assigned"
         )
+
+
+def broadcasts(emit: Emitter, source: list[Any], target: list[Any]) -> None:
+    """An array of lengths ``source`` can be written into one of lengths ``target``, as NumPy repeats it."""
+    if len(source) > len(target):
+        emit.raises(cgutils.true_bit, ValueError, OTHER_SHAPE)
+    for one, other in zip(reversed(source), reversed(target), strict=False):
+        wrong, many = (emit.builder.icmp_signed("!=", one, than) for than in (other, emit.number(1)))
+        emit.raises(emit.builder.and_(wrong, many), ValueError, OTHER_SHAPE)

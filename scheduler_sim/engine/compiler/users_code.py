@@ -1,6 +1,7 @@
 """Code of a user's own: Numba compiles it as it does any, and here it keeps to Python's rules.
 
-- An index out of bounds is an IndexError, never memory of something else.
+- An index out of bounds is an IndexError, never memory of something else; so are arrays of other lengths
+  a ValueError where one is written into another.
 - Integers that do not fit, shifts, powers, ``math`` and conversions fail where they do in Python.
 - A variable that was never assigned is an UnboundLocalError; recursion without end a RecursionError.
 - Its loops hear signals: Ctrl-C and SIGTERM end them.
@@ -18,6 +19,7 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numba
+import numpy as np
 from llvmlite import ir as llvm_ir
 from numba.core import cgutils, ir, types
 from numba.core.analysis import compute_cfg_from_blocks
@@ -52,6 +54,13 @@ TUPLE: Any = types.BaseTuple
 
 TO_INT = {int, round, math.floor, math.ceil, math.trunc}
 """Functions that make a float an integer."""
+
+
+IN_PLACE = {
+    *(operator.iadd, operator.isub, operator.imul, operator.itruediv, operator.ifloordiv, operator.imod),
+    *(operator.ipow, operator.iand, operator.ior, operator.ixor, operator.ilshift, operator.irshift),
+}
+"""Operators that write into what is left of them, where that is an array."""
 
 
 def word_at(builder: Any, word: int) -> Any:
@@ -142,9 +151,10 @@ class CheckedLower(Lower):
         if isinstance(inst, ir.SetItem | ir.StaticSetItem):
             self._look_at_item(inst)
         elif isinstance(inst, ir.SetAttr) and hasattr(self.typeof(inst.target.name), "fields"):
-            of = self.typeof(inst.target.name).fields
-            if inst.attr in of:
-                rules.may_become(inst.attr, of[inst.attr][0], self.typeof(inst.value.name))
+            of, name = self.typeof(inst.target.name).fields, inst.attr
+            if name not in of:
+                raise TypingError(f"self.{name} stays the same array; allowed: self.{name}[:] = ..., += ...")
+            rules.may_become(name, of[name][0], self.typeof(inst.value.name))
         super().lower_inst(inst)
         if isinstance(inst, ir.Assign):
             self._tell_job(inst)
@@ -273,6 +283,37 @@ class CheckedLower(Lower):
     def _array(self, kind: Any, value: Any) -> Any:
         return self.context.make_array(kind)(self.context, self.builder, value)
 
+    # -- arrays as a whole
+
+    def _look_at_shapes(self, sources: Any, target: Any) -> None:
+        """Arrays that are added to another, or written into it: Numba reads as far as the other goes."""
+        if not isinstance(self.typeof(target.name), types.Array):
+            return
+        for one in sources:
+            if isinstance(self.typeof(one.name), types.Array):
+                rules.broadcasts(self._emit, self._shape(one), self._shape(target))
+
+    def _shape(self, variable: Any) -> list[Any]:
+        kind = self.typeof(variable.name)
+        shape = self._array(kind, self.loadvar(variable.name)).shape
+        return list(cgutils.unpack_tuple(self.builder, shape, kind.ndim))
+
+    def _look_at_written(self, function: Any, expr: Any) -> None:
+        """What a function of NumPy's, or one of the user's by ``vectorize``, is told to write into."""
+        given = len(expr.args) - getattr(function, "nin", len(expr.args))
+        if function in IN_PLACE and len(expr.args) == 2:
+            self._look_at_shapes(expr.args[1:], expr.args[0])
+        elif given > 0:
+            for target in expr.args[-given:]:
+                self._look_at_shapes(expr.args[:-given], target)
+        elif function is np.outer and len(expr.args) + len(expr.kws) == 3:
+            variables = dict(zip(("a", "b", "out"), expr.args, strict=False)) | dict(expr.kws)
+            arguments = [variables[name] for name in ("a", "b", "out")]
+            kinds = [self.typeof(one.name) for one in arguments]
+            values = [self.loadvar(one.name) for one in arguments]
+            if isinstance(kinds[-1], types.Array):
+                self.context.compile_internal(self.builder, _holds_outer, types.none(*kinds), values)
+
     # -- operators and calls
 
     def lower_binop(self, resty: Any, expr: Any, op: Any) -> Any:
@@ -280,6 +321,8 @@ class CheckedLower(Lower):
         signature = self.fndesc.calltypes[expr]
         kinds = [self.typeof(one.name) for one in (expr.lhs, expr.rhs)]
         emit, gives = self._emit, signature.return_type
+        if op in IN_PLACE:
+            self._look_at_shapes([expr.rhs], expr.lhs)
         left, right = (self.loadvar(one.name) for one in (expr.lhs, expr.rhs))
         if all(map(rules.is_int, kinds)) and gives == types.int64:
             one, other = (emit.as_int(value, kind) for value, kind in zip((left, right), kinds, strict=True))
@@ -316,6 +359,7 @@ class CheckedLower(Lower):
                 self._emit,
                 self._emit.as_float(self.loadvar(floats[0].name), self.typeof(floats[0].name)),
             )
+        self._look_at_written(function, expr)
         result = super().lower_call(resty, expr)
         if getattr(function, "__module__", "") == "math" and resty == types.float64:
             arguments = [
@@ -390,6 +434,12 @@ HARMLESS = {
 def _python_function(kind: Any) -> Any:
     """The function of Python's that is called, as far as it is one."""
     return kind.typing_key if isinstance(kind, types.Function) else None
+
+
+def _holds_outer(a: Any, b: Any, out: Any) -> None:
+    """``np.outer`` writes a row for each of ``a``, and a column for each of ``b``."""
+    if out.shape != (np.asarray(a).size, np.asarray(b).size):
+        raise ValueError(rules.OTHER_SHAPE)
 
 
 def _inside_flat(flat: Any, at: int) -> None:

@@ -71,7 +71,7 @@ def read_gres_conf(
     ``known`` are all names of nodes, also of those that are left out. Raises ConfigError for files that
     cannot be read.
     """
-    said = list(read_lines(path, notes.problems, what=f"a {FILE}", records=("nodename", "name")))
+    said = list(read_lines(path, notes.problems, notes.moved, what=f"a {FILE}", records=("nodename", "name")))
     lines: list[Devices] = []
     for one in said:
         if isinstance(one, Record):

@@ -13,6 +13,8 @@ from scheduler_sim.system.slurm_conf.known_keys import MISSPELT, is_known, missp
 NOT_MODELLED = "not modelled"
 
 DAEMONS = "the location of daemons, files and networks, and access to them, do not change a schedule"
+FOUND_BESIDE = "the folder of an included file: the file of that name beside the slurm.conf is read"
+EPILOG = "how long it takes is not known here: policy.slurm.epilog_s says it, and main passes behind it then"
 LAUNCH = "how jobs are launched, watched and cleaned up is not modelled"
 ACCOUNTING = "accounting of what ran does not change a schedule"
 ACCESS = "access is not checked: the jobs of a trace were accepted"
@@ -88,7 +90,7 @@ _OF_POLICY = (SCHEDULER, "dependencyparameters", "preemptparameters")
 
 HARMLESS = (
     *(ROUTES, DAEMONS, ACCOUNTING, ACCESS, NO_TIME, RECORDS, RUNNING, DETECTED, LAUNCH_OF_DEVICES, OF_STEPS),
-    *(NO_EFFECT_BY_DEFAULT, NO_TURNS, NO_POWER_SAVING, PROGRAMS, NOT_ENFORCED),
+    *(NO_EFFECT_BY_DEFAULT, NO_TURNS, NO_POWER_SAVING, PROGRAMS, NOT_ENFORCED, FOUND_BESIDE),
 )
 """Reasons for which a schedule is the same without; the others may change it."""
 
@@ -119,6 +121,7 @@ _TOP = {
     r"|firstjobid",
     NOT_MODELLED: r"completewait|priorityparameters|max_?switch.*",
     REQUEUE: r"requeueexit.*",
+    EPILOG: r"epilog",
     LAUNCH: r"(prolog|epilog|srun|task|proctrack|mpi|launch|unkillable|healthcheck|propagate|reboot|core|x11"
     r"|burstbuffer|batchstart|killonbadexit|jobfile|jobcredential|waittime|inactivelimit|usepam|plugstack"
     r"|vsizefactor|returntoservice|allowspec|disablerootjobs|memlimitenforce|mcs|resv).*",

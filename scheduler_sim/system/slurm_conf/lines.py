@@ -62,15 +62,21 @@ class Record:
 
 
 def read_lines(
-    path: Path, problems: list[str], *, what: str = "a slurm.conf", records: Collection[str] = RECORDS
+    path: Path,
+    problems: list[str],
+    moved: list[Pair],
+    *,
+    what: str = "a slurm.conf",
+    records: Collection[str] = RECORDS,
 ) -> Iterator[Record | Pair]:
     """Yield what a file says, in order, included files at their place.
 
     ``records`` are the keys that begin a record; of a key that comes again on its line the last one counts.
     What is not ``Key=Value`` is added to ``problems``, with file and line; the rest of its line is passed
-    over. Raises ConfigError for files that cannot be read, and with all included ones that are not there.
+    over. The lines of files that are not where they say, but beside the slurm.conf, are added to ``moved``.
+    Raises ConfigError for files that cannot be read, and with all included ones that are not there.
     """
-    reading = _Reading(path, what, problems)
+    reading = _Reading(path, what, problems, moved)
     for pairs in reading.lines(path, []):
         yield from _said(pairs, records)
     if reading.missing:
@@ -80,8 +86,9 @@ def read_lines(
 class _Reading:
     """The files that belong to one slurm.conf."""
 
-    def __init__(self, first: Path, what: str, problems: list[str]) -> None:
+    def __init__(self, first: Path, what: str, problems: list[str], moved: list[Pair]) -> None:
         self.missing: list[str] = []
+        self._moved = moved
         self._folder, self._what, self._problems = first.parent, what, problems
         self._read, self._cluster = 0, ""
 
@@ -119,6 +126,8 @@ class _Reading:
             also = f", nor {told.name} beside the slurm.conf" if len(tried) > 1 else ""
             self.missing.append(f"{place}: Include: found {name!r}, no such file: {by.parent / told}{also}")
         else:
+            if inner not in (by.parent / told, self._folder / told):
+                self._moved.append(Pair("Include", name, place))
             yield from self.lines(inner, [*outer, by])
 
 

@@ -46,6 +46,8 @@ class Notes:
 
     problems: list[str] = field(default_factory=list)
     ignored: list[Ignored] = field(default_factory=list)
+    moved: list[Pair] = field(default_factory=list)
+    """Included files that were read from beside the slurm.conf, and not from where their lines say."""
 
     def wrong(self, place: str, key: str, why: object) -> None:
         """Note a mistake."""

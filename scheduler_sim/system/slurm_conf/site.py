@@ -16,6 +16,7 @@ from scheduler_sim.system.shared_cores import shares_cores
 from scheduler_sim.system.slurm_conf.gres_conf import FILE, read_gres_conf
 from scheduler_sim.system.slurm_conf.hostlist import natural_key
 from scheduler_sim.system.slurm_conf.ignored import (
+    FOUND_BESIDE,
     NO_POWER_SAVING,
     NO_TOPOLOGY_CONF,
     NO_TURNS,
@@ -130,7 +131,7 @@ def read_slurm_conf(
     ConfigError : every mistake with file and line; nodes, partitions and values that cannot be read.
     """
     notes = Notes()
-    said = list(read_lines(Path(path), notes.problems))
+    said = list(read_lines(Path(path), notes.problems, notes.moved))
     records = [one for one in said if isinstance(one, Record)]
     settings = _Settings(notes, modelled, release)
     for pair in said:
@@ -176,6 +177,8 @@ def read_slurm_conf(
     settings.settle_power_saving(numbers, known)
     if notes.problems:
         raise ConfigError(listed(dict.fromkeys(notes.problems)))
+    for pair in notes.moved:
+        notes.ignore(pair, FOUND_BESIDE)
     place = {one.place: i for i, one in reversed(list(enumerate(said)))}
     ignored = sorted(dict.fromkeys(notes.ignored), key=lambda one: place.get(one.place, len(said)))
     named = frozenset(known)

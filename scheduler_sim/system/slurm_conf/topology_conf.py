@@ -27,7 +27,7 @@ def read_topology(path: Path, known: Collection[str], notes: Notes) -> dict[str,
     Nodes are kept as they are written, as hostlists. ``known`` are the names of nodes in the slurm.conf;
     ``block_sizes`` are in nodes. Raises ConfigError for files that cannot be read.
     """
-    said = list(read_lines(path, notes.problems, what=f"a {FILE}", records=tuple(_KEYS)))
+    said = list(read_lines(path, notes.problems, notes.moved, what=f"a {FILE}", records=tuple(_KEYS)))
     switches: dict[str, Any] = {}
     blocks: dict[str, Any] = {}
     form: dict[str, Any] = {}
