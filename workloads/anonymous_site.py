@@ -161,6 +161,14 @@ def unchanged(text: str, _: Names) -> str:
     return text
 
 
+def release(text: str, _: Names) -> str:
+    """Return the line that names a release of Slurm; the rest of what scontrol prints has hosts and paths."""
+    lines = (
+        line for line in text.splitlines() if line.lower().lstrip().startswith(("slurm ", "slurm_version"))
+    )
+    return "".join(f"{line}\n" for line in lines)
+
+
 Rule = Callable[[str, Names], str]
 
 FILES: dict[str, Rule] = {
@@ -175,6 +183,7 @@ FILES: dict[str, Rule] = {
     "slurm.conf": conf,
     "gres.conf": unchanged,
     "topology.conf": unchanged,
+    "version.txt": release,
 }
 
 

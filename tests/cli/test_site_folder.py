@@ -13,6 +13,7 @@ from scheduler_sim.errors import ConfigError, InputError
 from scheduler_sim.policy.policy import Policy
 from scheduler_sim.result.result import Result
 from scheduler_sim.system.site_folder import (
+    NO_RELEASE,
     NOT_FLEX,
     NOT_RESERVED,
     read_site_folder,
@@ -402,3 +403,39 @@ def test_no_folder(cli, tmp_path):
     assert cli("run", tmp_path / "nowhere").code == 2
     with pytest.raises(InputError, match=r"found no slurm\.conf"):
         read_site_folder(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("printed", "version", "gave"),
+    [
+        ("slurm 25.05.3\n", "25.05", "Slurm 25.05"),
+        ("SLURM_VERSION           = 21.08.8\n", "22.05", "Slurm 21.08, by the rules of 22.05"),
+    ],
+)
+def test_the_release_of_a_site_is_what_its_slurm_prints(
+    site: Path, printed: str, version: str, gave: str
+) -> None:
+    (site / "version.txt").write_text(printed, encoding="utf-8")
+    folder = read_folder(str(site))
+    assert folder.site.policy["version"] == version
+    assert folder.site.places["version"] == f"{site / 'version.txt'}:1"
+    assert gave in [one.gave for one in folder.understood]
+
+
+def test_since_23_11_slurm_takes_more_for_granted(site: Path) -> None:
+    text = CONF.replace("PriorityType=priority/multifactor\n", "")
+    (site / "slurm.conf").write_text(text, encoding="utf-8")
+    (site / "version.txt").write_text("slurm 23.11.4\n", encoding="utf-8")
+    since = read_folder(str(site)).site.policy
+    assert (since["SelectType"], since["PriorityType"]) == ("select/cons_tres", "priority/multifactor")
+    (site / "version.txt").write_text("slurm 23.02.4\n", encoding="utf-8")
+    before = read_folder(str(site)).site.policy
+    assert before["SelectType"] == "select/linear"
+    assert "PriorityType" not in before
+
+
+def test_a_file_that_names_no_release_is_told(site: Path) -> None:
+    (site / "version.txt").write_text("none\n", encoding="utf-8")
+    folder = read_folder(str(site))
+    assert "version" not in folder.site.policy
+    assert any(one.why == NO_RELEASE for one in folder.site.ignored)

@@ -37,7 +37,7 @@ def test_a_patch_level_may_be_written(written: object) -> None:
 
 @pytest.mark.parametrize("written", ["21.08", "26.11", "newest", ""])
 def test_an_unknown_release_is_an_error(written: str) -> None:
-    with pytest.raises(ConfigError, match="version: found .*; allowed: 26.05, 25.11"):
+    with pytest.raises(ConfigError, match=r"version: found .*; allowed: 26\.05, 25\.11"):
         Policy.resolve({"backfill": "slurm", "slurm": {"version": written}})
 
 
@@ -53,21 +53,6 @@ def test_main_passes_as_a_second_begins_since_23_11() -> None:
     jobs = [{"submit_time": 0, "run_time": 5}, {"submit_time": 10, "run_time": 5}]
     assert starts(jobs, version="23.02", bf_interval=-1) == [0, 10]
     assert starts(jobs, version="23.11", bf_interval=-1) == [1, 11]
-
-
-def test_the_end_of_a_slot_is_rounded_up_since_24_11() -> None:
-    """Job 2 is planned for 300, in whole minutes; to run until 305 is past that, which 22.05 rounds away."""
-    long = {"submit_time": 0, "run_time": 330, "time_limit": 330, "nodes": 1, "exclusive": 1}
-    both = {"submit_time": 1, "run_time": 60, "time_limit": 60, "nodes": 2, "exclusive": 1}
-    short = {"submit_time": 2, "run_time": 240, "time_limit": 240, "nodes": 1, "exclusive": 1}
-    jobs = [long, both, short]
-    before = starts(jobs, version="24.05", looks_first="backfill")
-    since = starts(jobs, version="24.11", looks_first="backfill")
-    assert before[2] < before[1]
-    assert since[2] < since[1]
-    late = [long, both, short | {"run_time": 300, "time_limit": 300}]
-    assert starts(late, version="24.05", looks_first="backfill")[2] < before[1]
-    assert starts(late, version="24.11", looks_first="backfill")[2] > since[1]
 
 
 def test_a_single_job_takes_the_first_node_that_fits_since_26_05() -> None:
