@@ -7,6 +7,7 @@ import pytest
 
 from scheduler_sim import Policy, System, Workload, simulate
 from scheduler_sim.engine.rules.slurm.cons_tres import leaving
+from tests.engine.interpreted import interpreted
 
 SYSTEM = System.from_dict(
     {
@@ -87,3 +88,20 @@ def test_lower_bounds_on_starts_change_none(system: System, keys: dict[str, obje
 def test_nor_in_queues_of_hundreds(system: System, keys: dict[str, object]) -> None:
     for seed in range(10):
         assert starts(seed, system, 400, **keys) == starts(seed, system, 400, accelerate=False, **keys)
+
+
+@pytest.mark.parametrize("version", ["23.11", "24.11", "26.05"])
+@pytest.mark.parametrize("latency", ["none", "measured"])
+def test_nor_by_the_rules_of_later_releases(version: str, latency: str) -> None:
+    """Compiled, as a user's run is."""
+    keys = {"version": version, "latency": latency}
+    for seed, (system, bounds) in enumerate(BOUNDED):
+        given = keys | bounds
+        assert starts(seed, system, 120, **given) == starts(seed, system, 120, accelerate=False, **given)
+
+
+@pytest.mark.parametrize("version", ["24.11", "26.05"])
+def test_compiled_rules_of_later_releases_are_those_of_plain_python(version: str) -> None:
+    compiled = starts(0, version=version)
+    with interpreted():
+        assert compiled == starts(0, version=version)
