@@ -112,12 +112,12 @@ def read_site_folder(folder: Path, modelled: Modelled | None = None) -> SiteFold
     workload = _workload(folder)
     named = found_as(folder / RELEASE)
     release = None if named is None else printed_release(named)
-    known = "22.05" if release is None else counts_as(release[0])
+    known = None if release is None else counts_as(release[0])
     site = read_slurm_conf(conf, None if modelled is None else modelled.policy, known)
     reading = _Reading(folder, site, modelled, workload)
     reading.take(conf, _of_conf(site))
     if named is not None:
-        reading.release(named, release, known)
+        reading.release(named, release)
     if (devices := found_as(folder / gres_conf.FILE)) is not None:
         reading.take(devices, "devices, held against Gres= of the nodes")
     reading.take(workload, "the workload")
@@ -213,12 +213,13 @@ class _Reading:
         self.take(path, gave)
         return found
 
-    def release(self, path: Path, release: tuple[str, int] | None, known: str) -> None:
+    def release(self, path: Path, release: tuple[str, int] | None) -> None:
         """The release of Slurm whose rules are the policy's."""
         if release is None:
             self._unused(path, "no release", NO_RELEASE)
             self.take(path, "no release")
             return
+        known = counts_as(release[0])
         self._give("version", known, f"{path}:{release[1]}")
         self.take(path, f"Slurm {release[0]}" + ("" if release[0] == known else f", by the rules of {known}"))
 

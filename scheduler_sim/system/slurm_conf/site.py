@@ -47,6 +47,7 @@ from scheduler_sim.system.slurm_conf.policy_keys import (
     read_policy_key,
 )
 from scheduler_sim.system.slurm_conf.power_saving import INTERVAL, PROGRAMS, kept_on
+from scheduler_sim.system.slurm_conf.release_by_keys import release_by_keys
 from scheduler_sim.system.slurm_conf.topology_conf import FILE as TOPOLOGY
 from scheduler_sim.system.slurm_conf.topology_conf import nodes_of, read_topology, topology_keys
 from scheduler_sim.system.slurm_conf.values import licences
@@ -115,7 +116,7 @@ def found_as(path: Path) -> Path | None:
 
 
 def read_slurm_conf(
-    path: str | Path, modelled: Collection[str] | None = None, release: str = "22.05"
+    path: str | Path, modelled: Collection[str] | None = None, release: str | None = None
 ) -> Site:
     """Read a slurm.conf with the files it includes, and the gres.conf and topology.conf beside it, if any.
 
@@ -124,7 +125,8 @@ def read_slurm_conf(
     path : the file.
     modelled : names of the policy keys that are modelled; others that the file sets are ignored
         and listed as such. None: all are kept.
-    release : whose defaults count where the file says nothing, one of ``releases.RELEASES``.
+    release : whose defaults count where the file says nothing, one of ``releases.RELEASES``. None: the
+        one that its keys ask for, else 22.05.
 
     Raises
     ------
@@ -133,7 +135,8 @@ def read_slurm_conf(
     notes = Notes()
     said = list(read_lines(Path(path), notes.problems, notes.moved))
     records = [one for one in said if isinstance(one, Record)]
-    settings = _Settings(notes, modelled, release)
+    settings = _Settings(notes, modelled)
+    settings.settle_release(release, said)
     for pair in said:
         if isinstance(pair, Pair):
             settings.take(pair)
@@ -231,16 +234,26 @@ def _on_switches(
 class _Settings:
     """The keys of the whole file, the last of each counting, as in Slurm."""
 
-    def __init__(self, notes: Notes, modelled: Collection[str] | None, release: str) -> None:
-        self._left = SLURMS_OWN | (DEFAULTS_OF_23_11 if release >= "23.11" else {})
+    def __init__(self, notes: Notes, modelled: Collection[str] | None) -> None:
+        self._left = SLURMS_OWN
         self.policy: dict[str, Any] = {}
         self.places: dict[str, str] = {}
         self.licences: dict[str, int] = {}
         self.cluster = ""
-        self._select, self._max_mem_per_node = self._left["SelectType"], False
+        self._select, self._max_mem_per_node = "", False
         self._notes, self._modelled = notes, modelled
         self._pairs: dict[str, Pair] = {}
         self._programs: set[str] = set()
+
+    def settle_release(self, release: str | None, said: list[Record | Pair]) -> None:
+        """Whose defaults count: those of the release that is known, else of the one that keys ask for."""
+        if release is None and (by_keys := release_by_keys(said)) is not None:
+            release, pair = by_keys
+            if self._is_modelled("version"):
+                self.policy["version"], self.places["version"] = release, pair.place
+        if release is not None and release >= "23.11":
+            self._left = SLURMS_OWN | DEFAULTS_OF_23_11
+        self._select = self._left["SelectType"]
 
     def take(self, pair: Pair) -> None:
         """Take one key in, or note why not."""
