@@ -56,6 +56,8 @@ ALL = {
     "MinTRESPerJob": "{0}Min{1}",
     "MaxTRESPerAccount": "Max{1}PerAccount",
     "MaxTRESPerUser": "{0}Max{1}PerUser",
+    "MaxTRESRunMinsPerAccount": "Max{1}RunMinsPerAccount",
+    "MaxTRESRunMinsPerUser": "Max{1}RunMinsPerUser",
 }
 """Words for a limit of any resource."""
 

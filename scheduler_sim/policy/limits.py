@@ -96,6 +96,10 @@ QosFlags = Annotated[
 ]
 
 
+RUN_MINUTES_OF_EACH = ("MaxTRESRunMinsPerAccount", "MaxTRESRunMinsPerUser")
+"""Limits of a QOS that Slurm enforces since 24.05."""
+
+
 class LimitKeys(Keys):
     """Limits that a QOS and an association may have. What is not there is not limited."""
 
@@ -147,6 +151,16 @@ class QosKeys(LimitKeys):
     MaxTRESPerUser: Resources = Field(default={}, description="resources in use by the jobs of one user")
     MaxTRESPerAccount: Resources = Field(
         default={}, description="resources in use by the jobs of one account"
+    )
+    MaxTRESRunMinsPerUser: Resources = Field(
+        default={},
+        description="resource-minutes that the running jobs of one user may still use by their limits;"
+        " enforced since 24.05",
+    )
+    MaxTRESRunMinsPerAccount: Resources = Field(
+        default={},
+        description="resource-minutes that the running jobs of one account may still use by their limits;"
+        " enforced since 24.05",
     )
     MinTRESPerJob: Resources = Field(default={}, description="resources that a job must ask for at least")
     MaxJobsPerUser: Number = Field(default=None, description="jobs of one user that run at once")

@@ -54,6 +54,12 @@ DIFFERENCES = (
         "26.05.3 topology/tree/eval_nodes_tree.c 124, 800",
     ),
     Difference(
+        "run_minutes_of_each",
+        "24.05",
+        "MaxTRESRunMinsPerUser and MaxTRESRunMinsPerAccount of a QOS are enforced",
+        "26.05.3 slurmctld/acct_policy.c 2801, 2839",
+    ),
+    Difference(
         "main_on_seconds",
         "23.11",
         "the main scheduler's passes begin on whole seconds, and see what happened before",

@@ -23,6 +23,13 @@ Breach = str | None
 JOBS_TOGETHER = ("GrpJobs", "MaxJobsPerUser", "MaxJobsPerAccount", "MaxJobs")
 TOGETHER = ("GrpTRES", "MaxTRESPerUser", "MaxTRESPerAccount")
 ALONE = ("MaxTRESPerJob", "MaxTRESPerNode", "MinTRESPerJob", "MaxTRESMinsPerJob")
+RUN_MINUTES = {
+    "GrpTRESRunMins": "19.05",
+    "MaxTRESRunMinsPerAccount": "24.05",
+    "MaxTRESRunMinsPerUser": "24.05",
+}
+"""Limits of minutes that running jobs may use, and the release since which they are enforced."""
+
 SUBMITTED = ("GrpSubmitJobs", "MaxSubmitJobsPerUser", "MaxSubmitJobsPerAccount", "MaxSubmitJobs")
 NO_END = np.iinfo(np.int64).max
 
@@ -161,8 +168,14 @@ class _Running:
 
     def _may_use(self, resource: str) -> Iterator[str]:
         """What running jobs may still use to their limits, whenever one starts."""
+        version = self._schedule.policy["slurm"]["version"]
+        for key, since in RUN_MINUTES.items():
+            if version >= since:
+                yield from self._may_use_by(key, resource)
+
+    def _may_use_by(self, key: str, resource: str) -> Iterator[str]:
         each = self._amounts.of(resource)
-        for bound, rows in self._bounds.bound_by("GrpTRESRunMins", resource).items():
+        for bound, rows in self._bounds.bound_by(key, resource).items():
             of = self._bounds.members(bound)
             if not self._bounds.as_used[of].all():
                 continue
@@ -176,7 +189,7 @@ class _Running:
             if len(over):
                 yield (
                     f"{self._name(rows[over[0]])} starts when {bound.whose} may use {minutes[over[0]]}"
-                    f" {resource}-minutes, GrpTRESRunMins is {bound.most}"
+                    f" {resource}-minutes, {key} is {bound.most}"
                 )
 
     @property

@@ -139,8 +139,10 @@ def _told(shares: Ints, numbers: Ints, count: Ints, kinds: tuple[str, ...]) -> T
 def told_apart(system: System) -> dict[str, dict[str, float]]:
     """Return what modules whose nodes are told apart have in all: cores, KB of memory, GPUs.
 
-    Of memory that is not stated of all nodes nothing.
+    Where the system asks that of none, its policy does of all. Of memory that is not stated of all nodes
+    nothing.
     """
+    by_policy = not any(system.told_apart)
     return {
         module.name: {
             "cores": sum(one.nodes * one.cores_per_node for one in module.sets),
@@ -148,7 +150,7 @@ def told_apart(system: System) -> dict[str, dict[str, float]]:
             "gpus": sum(one.nodes * one.gpus for one in module.sets),
         }
         for module, apart in zip(system.modules, system.told_apart, strict=True)
-        if apart
+        if apart or by_policy
     }
 
 

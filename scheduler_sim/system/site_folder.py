@@ -26,6 +26,7 @@ from scheduler_sim.system.slurm_dumps.associations import read_associations
 from scheduler_sim.system.slurm_dumps.events import read_events
 from scheduler_sim.system.slurm_dumps.modelled import Left, Modelled
 from scheduler_sim.system.slurm_dumps.qos import read_qos
+from scheduler_sim.system.slurm_dumps.relative import made_absolute
 from scheduler_sim.system.slurm_dumps.reservations import read_reservations
 from scheduler_sim.system.slurm_dumps.script import Database, read_script
 from scheduler_sim.system.slurm_dumps.usage import Usage, read_usage
@@ -256,6 +257,7 @@ class _Reading:
         elif script is not None:
             qos, place = script.qos_form(self.notes), str(self.folder / SCRIPT) + ":1"
         if qos is not None:
+            qos = made_absolute(qos, self.site.system, place, self.notes)
             left = Left(Pair("qos", "", place), self.notes)
             self._give("qos", qos if self._modelled is None else left.qos(qos, self._modelled), place)
 

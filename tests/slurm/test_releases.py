@@ -93,3 +93,13 @@ def test_a_file_that_names_none_has_none(tmp_path: Path) -> None:
 )
 def test_a_release_between_counts_as_the_next_one(release: str, by: str) -> None:
     assert counts_as(release) == by
+
+
+@pytest.mark.parametrize("version", ["22.05", "23.02", "26.05"])
+def test_whole_nodes_of_any_release_have_a_result_that_holds(version: str) -> None:
+    """Since 23.02 it tells which nodes each had: its tables and manifest know of that."""
+    workload = Workload.from_columns(nodes=[3, 2, 4], submit_time=[0, 1, 2], run_time=[60] * 3)
+    policy = Policy(backfill="slurm", slurm={"version": version})
+    result = Simulation(System.homogeneous(4), workload, policy).run()
+    result.check()
+    assert ("node_list" in result.components) == (version != "22.05")

@@ -35,8 +35,6 @@ NOT_EQUAL = {
     "HP1c_requeue": "a pass 58 ms behind an end found its nodes not clean yet",
     "P3c_suspend": "one plan is a second earlier: the second of a start as the clock was read",
     "P7c_shared_requeue": "open: plans of single jobs on nodes that are completing",
-    "Q5c_run_minutes": "MaxTRESRunMinsPerUser and the flag Relative are not modelled",
-    "Q5c_run_minutes@r2": "MaxTRESRunMinsPerUser and the flag Relative are not modelled",
     "T3c_blocks": "`--segment` and the choice of blocks since 24.05 are not modelled",
     "T3c_blocks@r2": "`--segment` and the choice of blocks since 24.05 are not modelled",
     "U1c_campus": ARRAY_RECORDS,
@@ -47,7 +45,6 @@ NOT_EQUAL = {
 MISSED = {
     "E5c_het_shared": "components without a script are gone a quarter of a second later",
     "HP4c_qos": "a job that has just begun is gone at once when it is killed, not after KillWait",
-    "Q5c_run_minutes": NOT_EQUAL["Q5c_run_minutes"],
     "T3c_blocks": NOT_EQUAL["T3c_blocks"],
 }
 """Cases that do not meet their criterion on our own clock, and why."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from scheduler_sim.system.slurm_conf.ignored import NOT_ENFORCED, PREEMPTION
+from scheduler_sim.system.slurm_conf.ignored import PREEMPTION
 from scheduler_sim.system.slurm_conf.lines import Pair
 from scheduler_sim.system.slurm_conf.notes import Notes, note_within
 from scheduler_sim.system.slurm_conf.values import WITHIN_OR_PRIORITY, without_words
@@ -70,12 +70,8 @@ def give(own: dict[str, Any], name: str, value: Any) -> None:
 def qos_form(own: Mapping[str, Any], place: str, notes: Notes) -> int | dict[str, Any]:
     """A QOS as ``policy.slurm.qos`` has it: its priority alone, or all that is set; the rest is noted."""
     form: dict[str, Any] = {"priority": own.get("priority", 0)}
-    modelled = {option.name: option.modelled for option in OF_QOS}
     for name in sorted(own.keys() - {"priority"}):
         if own[name] == _PLAIN.get(name):
-            continue
-        if not modelled[name]:
-            notes.ignore(Pair(name, "", place), NOT_ENFORCED)
             continue
         value = counted(own[name], Pair(name, "", place), notes)
         if name == "PreemptMode":

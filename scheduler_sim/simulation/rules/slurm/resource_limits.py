@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import warnings
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from scheduler_sim.engine.rules.slurm.resource_limits.state import (
     Standing,
 )
 from scheduler_sim.errors import ConfigError
-from scheduler_sim.policy.limits import ALWAYS
+from scheduler_sim.policy.limits import ALWAYS, RUN_MINUTES_OF_EACH, QosKeys
 from scheduler_sim.policy.shares import associations
 from scheduler_sim.policy.slurm_keys import SlurmKeys
 from scheduler_sim.result.columns import NEVER
@@ -70,10 +71,11 @@ class ResourceLimits(Numbers):
         self._made: list[Made] = []
         self._who: list[tuple[str, str]] = []  # account and QOS of each component
         tree = associations(keys.accounts, (), ())
-        resources = resources_named(keys.qos, tree)
+        qos = _enforced(keys)
+        resources = resources_named(qos, tree)
         nodes = nodes_of(run.system)
         self._standings = Standings(
-            keys.qos,
+            qos,
             resources,
             nodes,
             enforced=keys.charges_ends,
@@ -373,6 +375,18 @@ def is_limited(keys: SlurmKeys) -> bool:
         return True
     tree = associations(keys.accounts, (), ())
     return keys.charges_ends and any_limits(keys.qos, tree, listed_only=_lists_count(keys))
+
+
+def _enforced(keys: SlurmKeys) -> Mapping[str, QosKeys]:
+    """QOS with the limits that their release of Slurm enforces; warns of others."""
+    if keys.differs("run_minutes_of_each"):
+        return keys.qos
+    for name, qos in keys.qos.items():
+        for left in sorted(qos.model_fields_set.intersection(RUN_MINUTES_OF_EACH)):
+            where = f"policy.slurm.qos.{name}.{left}"
+            warnings.warn(f"{where}: Slurm {keys.version} does not enforce it", UserWarning, stacklevel=2)
+    none: dict[str, Any] = {key: {} for key in RUN_MINUTES_OF_EACH}
+    return {name: qos.model_copy(update=none) for name, qos in keys.qos.items()}
 
 
 def _lists_count(keys: SlurmKeys) -> bool:

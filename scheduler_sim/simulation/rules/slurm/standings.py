@@ -39,6 +39,8 @@ AFTER_OF_QOS = (
     ("MinTRESPerJob", kinds.MIN_AMOUNT, ""),
     ("MaxTRESPerAccount", kinds.GRP_AMOUNT, "account"),
     ("MaxTRESPerUser", kinds.GRP_AMOUNT, "user"),
+    ("MaxTRESRunMinsPerAccount", kinds.GRP_RUN_MINUTES, "account"),
+    ("MaxTRESRunMinsPerUser", kinds.GRP_RUN_MINUTES, "user"),
 )
 AFTER_OF_ASSOCIATIONS = AFTER_OF_QOS[:6]
 SUBMIT_OF_QOS = (
