@@ -132,7 +132,8 @@ class Operations:
             self.shortened += bool(core.clock.now - it.start > limit + overrun)
         run_time = int(self._submissions.asked(row)["run_time"][0])
         operations.set_limit(core, row, limit, run_time, overrun, key, second_key)
-        if not slurm and has(core, "coscheduling") and core.coscheduling.member["unit"][row] >= 0:
+        one_of_several = has(core, "coscheduling") and core.coscheduling.member["unit"][row] >= 0
+        if not slurm and one_of_several and it.first < it.last:  # else no member has a placement
             write_rects(core, int(core.coscheduling.member["unit"][row]))
 
 

@@ -189,8 +189,10 @@ class Outages:
         return core
 
     def _stop(self, core: FullCore, rows: np.ndarray, *, requeue: bool) -> None:
-        """Stop running components, in the order of their rows."""
+        """Stop running components, in the order of their rows; some end with another one of their job."""
         for row in rows.tolist():
+            if core.jobs[row].state != slot.RUNNING:
+                continue
             if requeue:
                 self.lost += [run._replace(ended=NODE_FAIL) for run in run_to_lose(core, row)]
                 drive.interrupt(core, row)

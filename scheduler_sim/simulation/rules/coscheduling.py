@@ -125,7 +125,10 @@ def _run_times(placements: Placements) -> np.ndarray:
 
 
 def write_rects(core: FullCore, number: int) -> list[Rect]:
-    """Write what a unit needs, and what its members need that start at once; return the first."""
+    """Write what a unit needs, and what its members need that start at once; return the first.
+
+    All members have a placement.
+    """
     unit, modules = core.coscheduling.unit[number], int(core.clock.modules)
     rows = core.coscheduling.member_rows[unit.first : unit.last]
     members = [(int(core.jobs[row].first), int(core.coscheduling.member[row].offset)) for row in rows]
