@@ -45,7 +45,7 @@ brook| phys||60|node=2||normal
 brook|  phys|ann|3||5|normal
 brook|  phys|bob|1||5|fast,normal
 """
-QOS = "Name|Priority|GrpJobs|GraceTime|Flags\nnormal|0|||\nfast|10|4|00:01:00|NoDecay,Relative\n"
+QOS = "Name|Priority|GrpJobs|GraceTime|Flags\nnormal|0|||\nfast|10|4|00:01:00|NoDecay,PartQOS\n"
 MORE = {
     "topology.conf": "SwitchName=s Nodes=n[1-4]\n",
     "sacctmgr_assoc.txt": ASSOC,
@@ -115,7 +115,7 @@ def test_every_file_is_taken_for_what_it_says_and_what_is_not_used_is_told(whole
     assert folder.warnings == ()
     noted = {(one.key, one.value): one.why for one in folder.site.ignored}
     assert noted["topology.conf", "nothing"] == NO_TOPOLOGY_PLUGIN
-    assert noted["Flags", "Relative of fast"] == NOT_MODELLED
+    assert noted["Flags", "PartQOS of fast"] == NOT_MODELLED
     assert LIMITS not in noted.values()  # they are there
 
 
