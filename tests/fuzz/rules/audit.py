@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from tests.fuzz.rules.plays import FoundError
 from tests.fuzz.rules.tables import Piece, Tables, numbers, require_at_most
@@ -287,10 +287,26 @@ def limits_are_kept(of: Tables) -> None:
                 _require_limits(limits, f"QOS {name}, {who}", own, "Max", f"Per{kind.title()}")
 
 
+def _nodes_in_use(pieces: list[Piece]) -> Iterator[tuple[int, int, float]]:
+    """When how many nodes are in use; one that several of them share counts once, as in Slurm."""
+    spans: dict[tuple[str, int], list[list[int]]] = {}
+    for piece in sorted(pieces, key=lambda one: one.start):
+        known = numbers(piece.row.get("node_list", "")) if piece.is_last else []
+        if not known:
+            yield piece.start, piece.end, piece.row["nodes"]
+        for node in known:
+            there = spans.setdefault((piece.row["module"], node), [])
+            if there and piece.start <= there[-1][1]:
+                there[-1][1] = max(there[-1][1], piece.end)
+            else:
+                there.append([piece.start, piece.end])
+    yield from ((start, end, 1) for those in spans.values() for start, end in those)
+
+
 def _require_limits(limits: dict, what: str, pieces: list[Piece], prefix: str, suffix: str = "") -> None:
     nodes = limits.get(f"{prefix}TRES{suffix}", {}).get("node")
     if nodes is not None:
-        require_at_most("limit of nodes", what, [(p.start, p.end, p.row["nodes"]) for p in pieces], nodes)
+        require_at_most("limit of nodes", what, _nodes_in_use(pieces), nodes)
     jobs = limits.get(f"{prefix}Jobs{suffix}")
     if jobs is not None:
         require_at_most("limit of jobs", what, [(p.start, p.end, 1) for p in pieces], jobs)
