@@ -512,3 +512,20 @@ def test_what_a_process_submits_is_refused_too() -> None:
 
     simulation.process(submit())
     assert column(simulation.run(), "state") == ["COMPLETED", "REJECTED"]
+
+
+@pytest.mark.parametrize("ended", [True, False])
+def test_a_job_that_is_requeued_counts_as_submitted_again(ended: bool) -> None:
+    """Also if it had ended: as many as may wait or run are there, and the third is rejected."""
+    three = jobs(submit_time=[0, 100, 120], run_time=[5 if ended else 500, 500, 5], time_limit=600)
+    keys = {"AccountingStorageEnforce": "limits", "accounts": {"a": {"limits": {"GrpSubmitJobs": 2}}}}
+    simulation = Simulation(WHOLE, three, Policy(backfill="slurm", slurm=AT_ONCE | keys))
+
+    def requeue() -> Any:
+        yield simulation.env.timeout(50)
+        simulation.requeue(1)
+
+    simulation.process(requeue())
+    result = simulation.run()
+    result.check()
+    assert column(result, "state") == ["COMPLETED", "COMPLETED", "REJECTED"]

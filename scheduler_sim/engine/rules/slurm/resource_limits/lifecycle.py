@@ -7,7 +7,7 @@ from scheduler_sim.engine.core.hooks import on
 from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.core.laws import LIMITED_AMOUNT, LIMITED_JOBS, SUBMITTED_JOBS, keep_count
 from scheduler_sim.engine.core.lifecycle import finish
-from scheduler_sim.engine.core.moments import ended, event_due, started, stopped, submitted
+from scheduler_sim.engine.core.moments import ended, event_due, revived, started, stopped, submitted
 from scheduler_sim.engine.core.state import BY_LIMIT, RUNNING, TIMEOUT
 from scheduler_sim.engine.rules.slurm.change import expect_change
 from scheduler_sim.engine.rules.slurm.lifecycle import turn_away
@@ -107,6 +107,15 @@ def count_ended(core: LimitedCore, row: int) -> None:
     if job.counts:
         job.counts = 0
         _count(core, core.jobs[row].first, -1)
+
+
+@on(revived, "resource_limits")
+def count_revived(core: LimitedCore, row: int) -> None:
+    """One that had ended counts as submitted again, however many there are (job_mgr.c 17437 of 22.05)."""
+    job = core.resource_limits.job[row]
+    if job.counts == 0:
+        job.counts = 1
+        _count(core, core.jobs[row].first, 1)
 
 
 # -- while it runs
