@@ -149,35 +149,39 @@ def policy_of(case: Case, run: Run, settings: dict[str, Any]) -> Policy:
 
 
 def _workload(case: Case) -> Workload:
-    jobs = [part for job in case.jobs for part in _components(job)]
+    jobs = [part for job in case.jobs for part in components_of(job)]
+    return Workload.from_columns(nodes=[job["nodes"] for job in jobs], **columns_of(jobs, case))
+
+
+def columns_of(jobs: list[dict[str, Any]], case: Case) -> dict[str, Any]:
+    """What the jobs of all sets of recordings say; how many nodes they ask for is said in other ways."""
     kinds, ids, anyway = zip(*(_dependencies(job.get("deps", ""), case) for job in jobs), strict=True)
-    return Workload.from_columns(
-        component_id=[job["id"] for job in jobs],
-        modular_job_id=[job["id"] % HET for job in jobs],
-        submit_time=[job["submit"] for job in jobs],
-        partition=[job["partition"] for job in jobs],
-        nodes=[job["nodes"] for job in jobs],
-        run_time=[math.ceil(job["runtime"]) for job in jobs],
-        time_limit=[job["limit_min"] * 60 for job in jobs],
-        exit_code=[job.get("exit_code", 0) for job in jobs],
-        name=[job.get("name", f"job{job['id']}") for job in jobs],
-        user=[str(job.get("user", "")) for job in jobs],
-        account=[job.get("account", "") for job in jobs],
-        reservation=[job.get("reservation", "") for job in jobs],
-        qos=[job.get("qos", "") for job in jobs],
-        licences=[job.get("licenses", "") for job in jobs],
-        array_job_id=[job.get("array", -1) for job in jobs],
-        array_limit=[job.get("array_limit", -1) for job in jobs],
-        nice=[job.get("nice", 0) for job in jobs],
-        hold=[int(bool(job.get("hold"))) for job in jobs],
-        begin_time=[job["submit"] + job["begin_delay"] if "begin_delay" in job else -1 for job in jobs],
-        dependency_kinds=kinds,
-        dependency_ids=ids,
-        dependency_any=anyway,
-    )
+    return {
+        "component_id": [job["id"] for job in jobs],
+        "modular_job_id": [job["id"] % HET for job in jobs],
+        "submit_time": [job["submit"] for job in jobs],
+        "partition": [job["partition"] for job in jobs],
+        "run_time": [math.ceil(job["runtime"]) for job in jobs],
+        "time_limit": [job["limit_min"] * 60 for job in jobs],
+        "exit_code": [job.get("exit_code", 0) for job in jobs],
+        "name": [job.get("name", f"job{job['id']}") for job in jobs],
+        "user": [str(job.get("user", "")) for job in jobs],
+        "account": [job.get("account", "") for job in jobs],
+        "reservation": [job.get("reservation", "") for job in jobs],
+        "qos": [job.get("qos", "") for job in jobs],
+        "licences": [job.get("licenses", "") for job in jobs],
+        "array_job_id": [job.get("array", -1) for job in jobs],
+        "array_limit": [job.get("array_limit", -1) for job in jobs],
+        "nice": [job.get("nice", 0) for job in jobs],
+        "hold": [int(bool(job.get("hold"))) for job in jobs],
+        "begin_time": [job["submit"] + job["begin_delay"] if "begin_delay" in job else -1 for job in jobs],
+        "dependency_kinds": kinds,
+        "dependency_ids": ids,
+        "dependency_any": anyway,
+    }
 
 
-def _components(job: dict[str, Any]) -> list[dict[str, Any]]:
+def components_of(job: dict[str, Any]) -> list[dict[str, Any]]:
     """A job itself, or the components of a heterogeneous one: the first has the job's id."""
     return [job | part | {"id": job["id"] + offset * HET} for offset, part in enumerate(job.get("het", [{}]))]
 

@@ -98,7 +98,7 @@ def settings_of(settings: Settings) -> dict[str, Any]:
 
 def workload_of(case: SharedCase) -> Workload:
     jobs = case.jobs
-    least, most = zip(*(_nodes(job) for job in jobs), strict=True)
+    least, most = zip(*(nodes_asked(job) for job in jobs), strict=True)
     return Workload.from_columns(
         component_id=[job["id"] for job in jobs],
         submit_time=[job["submit"] for job in jobs],
@@ -110,30 +110,31 @@ def workload_of(case: SharedCase) -> Workload:
         tasks=[job.get("ntasks", 0) for job in jobs],
         tasks_per_node=[job.get("ntasks_per_node", -1) for job in jobs],
         cores_per_task=[job.get("cpus_per_task", -1) for job in jobs],
-        memory_kb=[_kb(job.get("mem")) for job in jobs],
-        memory_per_core_kb=[_kb(job.get("mem_per_cpu")) for job in jobs],
-        gres=[_joined(job.get("gres", ""), _gpus(job, "gpus_per_node")) for job in jobs],
-        gres_per_job=[_gpus(job, "gpus") for job in jobs],
+        memory_kb=[kb_of(job.get("mem")) for job in jobs],
+        memory_per_core_kb=[kb_of(job.get("mem_per_cpu")) for job in jobs],
+        gres=[joined(job.get("gres", ""), gpus_asked(job, "gpus_per_node")) for job in jobs],
+        gres_per_job=[gpus_asked(job, "gpus") for job in jobs],
         exclusive=[int(bool(job.get("exclusive"))) for job in jobs],
         oversubscribe=[int(bool(job.get("oversubscribe"))) for job in jobs],
     )
 
 
-def _kb(mb: int | None) -> int:
+def kb_of(mb: int | None) -> int:
+    """Memory in KB; -1 where it is not stated."""
     return -1 if mb is None else mb * MB
 
 
-def _nodes(job: dict[str, Any]) -> tuple[int, int]:
+def nodes_asked(job: dict[str, Any]) -> tuple[int, int]:
     """Least and most; 0 as the most: any number."""
     least, _, most = str(job.get("nodes", "")).partition("-")
     return (int(least), int(most or least)) if least else (1, 0)
 
 
-def _gpus(job: dict[str, Any], key: str) -> str:
+def gpus_asked(job: dict[str, Any], key: str) -> str:
     return f"gpu:{job[key]}" if key in job else ""
 
 
-def _joined(*lists: str) -> str:
+def joined(*lists: str) -> str:
     return ",".join(filter(None, lists))
 
 

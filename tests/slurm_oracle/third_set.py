@@ -6,8 +6,7 @@ those of any site are; the jobs are a table.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -19,11 +18,11 @@ from scheduler_sim.system.node_events import NodeEvent
 from scheduler_sim.system.site_folder import SiteFolder
 from tests.conftest import SHARED
 from tests.slurm_oracle.cases import Case, _effective, _load_run, _recordings, read_json
-from tests.slurm_oracle.engine import HET, _dependencies, reservations_of
+from tests.slurm_oracle.engine import columns_of, components_of, reservations_of
 from tests.slurm_oracle.second_set import _tasks, expanded
+from tests.slurm_oracle.shared_engine import gpus_asked, joined, kb_of, nodes_asked
 
 DATA_3 = SHARED / "data" / "slurm_oracle_3"
-MB = 1024
 FILES = {"sacctmgr_qos": "sacctmgr_qos.txt", "sacctmgr_assoc": "sacctmgr_assoc.txt"}
 
 
@@ -118,30 +117,12 @@ def events_of(case: Case) -> list[NodeEvent]:
 
 
 def workload_of(case: Case) -> Workload:
-    jobs = [part for job in case.jobs for part in _components(job)]
-    kinds, ids, anyway = zip(*(_dependencies(job.get("deps", ""), case) for job in jobs), strict=True)
-    least, most = zip(*(_nodes(job) for job in jobs), strict=True)
+    jobs = [part for job in case.jobs for part in components_of(job)]
+    least, most = zip(*(nodes_asked(job) for job in jobs), strict=True)
     return Workload.from_columns(
-        component_id=[job["id"] for job in jobs],
-        modular_job_id=[job["id"] % HET for job in jobs],
-        submit_time=[job["submit"] for job in jobs],
-        partition=[job["partition"] for job in jobs],
+        **columns_of(jobs, case),
         nodes=least,
         max_nodes=most,
-        run_time=[math.ceil(job["runtime"]) for job in jobs],
-        time_limit=[job["limit_min"] * 60 for job in jobs],
-        exit_code=[job.get("exit_code", 0) for job in jobs],
-        name=[job.get("name", f"job{job['id']}") for job in jobs],
-        user=[str(job.get("user", "")) for job in jobs],
-        account=[job.get("account", "") for job in jobs],
-        reservation=[job.get("reservation", "") for job in jobs],
-        qos=[job.get("qos", "") for job in jobs],
-        licences=[job.get("licenses", "") for job in jobs],
-        array_job_id=[job.get("array", -1) for job in jobs],
-        array_limit=[job.get("array_limit", -1) for job in jobs],
-        nice=[job.get("nice", 0) for job in jobs],
-        hold=[int(bool(job.get("hold"))) for job in jobs],
-        begin_time=[job["submit"] + job["begin_delay"] if "begin_delay" in job else -1 for job in jobs],
         requeue=[int(job.get("requeue", -1)) for job in jobs],
         switches=[int(str(job.get("switches", -1)).partition("@")[0]) for job in jobs],
         switch_wait=[_wait_for(str(job.get("switches", ""))) for job in jobs],
@@ -149,38 +130,16 @@ def workload_of(case: Case) -> Workload:
         tasks_per_node=[job.get("ntasks_per_node", -1) for job in jobs],
         cores_per_task=[job.get("cpus_per_task", -1) for job in jobs],
         cores_per_gpu=[job.get("cpus_per_gpu", -1) for job in jobs],
-        memory_kb=[_kb(job.get("mem")) for job in jobs],
-        memory_per_core_kb=[_kb(job.get("mem_per_cpu")) for job in jobs],
-        gres=[",".join(filter(None, (job.get("gres", ""), _gpus(job, "gpus_per_node")))) for job in jobs],
-        gres_per_job=[_gpus(job, "gpus") for job in jobs],
-        gres_per_task=[_gpus(job, "gpus_per_task") for job in jobs],
+        memory_kb=[kb_of(job.get("mem")) for job in jobs],
+        memory_per_core_kb=[kb_of(job.get("mem_per_cpu")) for job in jobs],
+        gres=[joined(job.get("gres", ""), gpus_asked(job, "gpus_per_node")) for job in jobs],
+        gres_per_job=[gpus_asked(job, "gpus") for job in jobs],
+        gres_per_task=[gpus_asked(job, "gpus_per_task") for job in jobs],
         exclusive=[int(bool(job.get("exclusive"))) for job in jobs],
-        dependency_kinds=kinds,
-        dependency_ids=ids,
-        dependency_any=anyway,
     )
-
-
-def _components(job: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    for offset, part in enumerate(job.get("het", [{}])):
-        yield job | part | {"id": job["id"] + offset * HET}
 
 
 def _wait_for(switches: str) -> int:
     """Of ``2@0:30`` 30 s."""
     minutes, _, seconds = switches.partition("@")[2].rpartition(":")
     return int(minutes or 0) * 60 + int(seconds) if seconds else -1
-
-
-def _kb(mb: int | None) -> int:
-    return -1 if mb is None else mb * MB
-
-
-def _nodes(job: dict[str, Any]) -> tuple[int, int]:
-    """Least and most; 0 as the most: any number."""
-    least, _, most = str(job.get("nodes", "")).partition("-")
-    return (int(least), int(most or least)) if least else (1, 0)
-
-
-def _gpus(job: dict[str, Any], key: str) -> str:
-    return f"gpu:{job[key]}" if key in job else ""
