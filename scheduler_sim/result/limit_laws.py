@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from scheduler_sim.result.columns import NEVER
+from scheduler_sim.result.columns import NEVER, REQUEUED
 from scheduler_sim.result.limit_amounts import Amounts
 from scheduler_sim.result.limit_bounds import JOBS, Bound, Bounds
 from scheduler_sim.result.schedule import Schedule
@@ -205,6 +205,16 @@ def _as_if_last(of: np.ndarray, rows: np.ndarray, start: np.ndarray, end: np.nda
     return begin
 
 
+def _first_requeued(schedule: Schedule) -> np.ndarray:
+    """int64[components], s: the end of the first run after which an operator requeued each, NO_END if none.
+
+    That run may have ended by itself before: then its job counted no more until it was requeued.
+    """
+    ends = schedule.lost[schedule.lost["state"] == REQUEUED].groupby("component_id")["end_time"].min()
+    first: np.ndarray = ends.reindex(schedule.of("component_id"), fill_value=NO_END).to_numpy(np.int64)
+    return first
+
+
 def _submitted(schedule: Schedule) -> Breach:
     """As many jobs wait and run as may when one is submitted; those of unknown end count nothing."""
     rows = np.flatnonzero(~schedule.in_state("REJECTED") & (schedule.of("submit_time") != NEVER))
@@ -213,7 +223,8 @@ def _submitted(schedule: Schedule) -> Breach:
         return None  # a job counts in the first partition that it names, which is not in the tables
     submit, end = schedule.of("submit_time")[rows], schedule.of("end_time")[rows]
     stays = schedule.in_state("PENDING", "RUNNING", "SUSPENDED")[rows]
-    end = np.maximum(np.where(end != NEVER, end, np.where(stays, NO_END, submit)), submit)
+    end = np.where(end != NEVER, end, np.where(stays, NO_END, submit))
+    end = np.maximum(np.minimum(end, _first_requeued(schedule)[rows]), submit)
     for key in SUBMITTED:
         for bound, its in bounds.bound_by(key).items():
             of = bounds.members(bound)

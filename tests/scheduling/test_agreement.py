@@ -31,6 +31,7 @@ def test_the_table_has_every_schedule_there_is() -> None:
 
 
 @needs_shared
+@pytest.mark.long
 def test_the_table_is_markdown() -> None:
     head, rule, *rows = table()
     assert len(rows) == len(PEERS)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import random
 from typing import Any
 
+import pytest
+
 from tests.scheduling.cases import Case, Job, Machine
 from tests.scheduling.test_properties import compare
 
@@ -27,6 +29,7 @@ def backlog(seed: int, jobs: int, policy: dict[str, Any]) -> Case:
     return Case(TWO, tuple(rows), policy)
 
 
+@pytest.mark.long
 def test_a_long_plan_is_that_of_the_plain_reference() -> None:
     case = backlog(1, 220, {"backfill": "conservative"})
     compare(case)

@@ -222,6 +222,7 @@ TIMES = "2026-03-02T08:00:00|2026-03-02T08:00:05|2026-03-02T09:00:05|01:00:00|02
 RECORDS = {"11": "all", "12": "oldpart", "40+0": "all", "40+1": "all", "30_1": "gone", "50": "all"}
 
 
+@pytest.mark.long
 def test_inspect_of_a_site_says_what_run_will_not_simulate(tmp_path):
     rows = [f"{name}|ann|phys|{partition}|COMPLETED|{TIMES}" for name, partition in RECORDS.items()]
     (tmp_path / "slurm.conf").write_text(SITE)

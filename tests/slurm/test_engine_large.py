@@ -57,6 +57,7 @@ LESS_FAR = crowd(8, 40, 300, (1, 2, 5, 20, 30)).but(**FAR)
 """What a try finds that counts all who run is not noted as found with those who end by some time."""
 
 
+@pytest.mark.long
 def test_tries_that_look_less_far_leave_those_that_look_further_alone() -> None:
     assert fates(played(LESS_FAR)) == fates(played(LESS_FAR, accelerate=False))
 

@@ -529,3 +529,19 @@ def test_a_job_that_is_requeued_counts_as_submitted_again(ended: bool) -> None:
     result = simulation.run()
     result.check()
     assert column(result, "state") == ["COMPLETED", "COMPLETED", "REJECTED"]
+
+
+def test_one_that_is_requeued_after_its_end_did_not_count_in_between() -> None:
+    """So a third may be submitted then, and the check, which knows no such moment, takes no offence."""
+    three = jobs(submit_time=[0, 20, 30], run_time=[5, 500, 500], time_limit=600)
+    keys = {"AccountingStorageEnforce": "limits", "accounts": {"a": {"limits": {"GrpSubmitJobs": 2}}}}
+    simulation = Simulation(WHOLE, three, Policy(backfill="slurm", slurm=AT_ONCE | keys))
+
+    def requeue() -> Any:
+        yield simulation.env.timeout(50)
+        simulation.requeue(1)
+
+    simulation.process(requeue())
+    result = simulation.run()
+    result.check()
+    assert column(result, "state") == ["COMPLETED"] * 3

@@ -90,6 +90,7 @@ def test_nor_in_queues_of_hundreds(system: System, keys: dict[str, object]) -> N
         assert starts(seed, system, 400, **keys) == starts(seed, system, 400, accelerate=False, **keys)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("version", ["23.11", "24.11", "26.05"])
 @pytest.mark.parametrize("latency", ["none", "measured"])
 def test_nor_by_the_rules_of_later_releases(version: str, latency: str) -> None:

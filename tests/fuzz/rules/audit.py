@@ -166,7 +166,7 @@ def _require_predecessors(of: Tables, name: int) -> None:
         over = row["end_time"] >= 0 or row["state"] == "REJECTED"
         good = row["state"] == "COMPLETED"
         if kind in ("AFTER", "AFTER+1"):
-            began = row["start_time"] if row["start_time"] >= 0 else row["end_time"]
+            began = row["start_time"] - of.boots_s if row["start_time"] >= 0 else row["end_time"]
             met.append(row["state"] != "PENDING" and start >= began + 60 * (kind == "AFTER+1") * (began >= 0))
         elif kind == "DYNAMIC":
             met.append(True)

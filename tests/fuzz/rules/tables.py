@@ -63,6 +63,15 @@ class Tables:
         shared = [one.get("slurm", {}) for one in self.case["system"].get("partitions", [])]
         return "GANG" in slurm.get("PreemptMode", "") or any("OverSubscribe" in one for one in shared)
 
+    @property
+    def boots_s(self) -> int:
+        """For how long at most, in s, a job may have its nodes before it starts: under Slurm they boot for it."""
+        energy = (self.case["models"] or {}).get("energy", {})
+        if "slurm" not in self.case["policy"] or "idle_off" not in energy:
+            return 0
+        modules = energy["power"]["modules"]
+        return max(one["shutdown"]["time_s"] + one["boot"]["time_s"] for one in modules if "boot" in one)
+
     def keys(self, name: str) -> Any:
         return self.case["policy"].get("slurm", {}).get(name)
 

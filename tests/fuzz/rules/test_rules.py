@@ -147,8 +147,23 @@ def test_a_case_that_takes_too_long_is_a_finding(monkeypatch):
             pass
 
     monkeypatch.setattr(judge, "CPU_S", 0.2)
+    monkeypatch.setattr(judge, "COMPILED_CPU_S", 0.2)
     monkeypatch.setattr(Play, "by_processes", for_ever)
     assert judged(SMALL).sign == "hang"
+
+
+def test_a_case_that_is_slow_in_plain_python_alone_is_none(monkeypatch):
+    plays, known = [], Play.by_processes
+
+    def slow_then_fast(self):
+        plays.append(self)
+        while len(plays) == 1:
+            pass
+        return known(self)
+
+    monkeypatch.setattr(judge, "CPU_S", 0.2)
+    monkeypatch.setattr(Play, "by_processes", slow_then_fast)
+    assert judged(SMALL).sign == ""
 
 
 def test_a_case_is_made_small():
