@@ -834,8 +834,21 @@ def test_words_of_what_is_given_out_that_change_nothing_here_are_listed(tmp_path
     listed = {one.value: one.matters for one in found.ignored if one.key == "SelectTypeParameters"}
     assert found.policy["SelectTypeParameters"] == "CR_LLN,CR_CORE_MEMORY"
     assert listed == {
-        "CR_MEMORY": True,
+        words: True,
         "CR_ONE_TASK_PER_CORE": True,
         "CR_CORE_DEFAULT_DIST_BLOCK": True,
         "CR_PACK_NODES": False,
     }
+
+
+@pytest.mark.parametrize(
+    ("words", "read"),
+    [("CR_LLN", "CR_LLN,CR_CORE"), ("CR_ONE_TASK_PER_CORE", "CR_CORE"), ("CR_CPU", "CR_CPU")],
+)
+def test_where_nothing_says_what_is_given_out_it_is_cores_and_said(tmp_path, words: str, read: str) -> None:
+    """slurmctld ends with such a file (cons_common.c 1092 of 22.05): no running one has it."""
+    select = f"SelectType=select/cons_tres\nSelectTypeParameters={words}\n"
+    found = site(tmp_path, f"{select}{NODES}PartitionName=p Nodes=ALL\n")
+    assert found.policy["SelectTypeParameters"] == read
+    said = [one for one in found.ignored if "cons_tres would not start" in one.why]
+    assert [one.value for one in said] == ([] if words == "CR_CPU" else [words])

@@ -63,7 +63,6 @@ _SELECTED_WITHOUT_EFFECT = {
     "CR_PACK_NODES": OF_STEPS,
     "CR_CORE_DEFAULT_DIST_BLOCK": IN_TURN,
     "CR_ONE_TASK_PER_CORE": OF_EACH_THREAD,
-    "CR_MEMORY": ALSO_CORES,
     **dict.fromkeys(("LL_SHARED_GRES", "MULTIPLE_SHARING_GRES_PJ", "ONE_TASK_PER_SHARING_GRES"), SHARING),
     **dict.fromkeys(("ENFORCE_BINDING_GRES", "OTHER_CONS_RES", "OTHER_CONS_TRES"), SHARING),
 }
@@ -205,10 +204,15 @@ def _plugin(pair: Pair, notes: Notes) -> dict[str, str]:
 
 
 def _selected(pair: Pair, notes: Notes) -> str:
-    """The words that say what is given out; where that is memory alone it is cores, too."""
-    words = _with_effect(pair, _SELECTED_WITHOUT_EFFECT, notes)
-    memory_alone = "CR_MEMORY" in pair.value.upper().replace(" ", "").split(",")
-    return ",".join(filter(None, (words, "CR_CORE_MEMORY" if memory_alone else "")))
+    """The words that say what is given out, among them one for cores."""
+    words = _with_effect(pair, _SELECTED_WITHOUT_EFFECT, notes).split(",")
+    if not any(word.startswith(("CR_CPU", "CR_CORE", "CR_SOCKET")) for word in words):
+        notes.ignore(pair, ALSO_CORES)
+        words = [
+            *(word for word in words if word != "CR_MEMORY"),
+            "CR_CORE" + "_MEMORY" * ("CR_MEMORY" in words),
+        ]
+    return ",".join(filter(None, words))
 
 
 def _flags(kept: str, pair: Pair, notes: Notes) -> str:
