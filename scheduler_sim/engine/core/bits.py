@@ -92,6 +92,13 @@ def keep_common(target: Bits, other: Bits, low: int, high: int) -> None:
 
 
 @part
+def put_common(target: Bits, one: Bits, other: Bits, low: int, high: int) -> None:
+    """``target`` becomes the intersection of two sets."""
+    for i in words(low, high):
+        target[i] = one[i] & other[i]
+
+
+@part
 def take_out(target: Bits, other: Bits, low: int, high: int) -> None:
     """Difference, in place."""
     for i in words(low, high):

@@ -346,12 +346,10 @@ def fixed_slot(core: SlurmCore, row: int, placement: int, ahead: bool, earliest_
             return INF
         if is_out_of_sight(core, time) or not (at_once or may_plan(core, row, placement)):
             return INF
-        begin, end = span(core, placement, time)
-        known = start + core.placements[placement].limit  # free until then, from the start that was tried
-        before, behind = min(start, end), max(begin, known)
         full = plan_is_full(core) and not forgoes_plan(core, placement)
-        if full or (is_free(core, it, begin, before) and is_free(core, it, behind, end)):
+        if full or not overlaps_plan(core, placement, start, time):
             return time
+        begin, _ = span(core, placement, time)
         if core.slurm.rules.aligned:
             start = (time if time > start else time + core.slurm.rules.bf_resolution) + delay
         elif core.slurm.memory.retried == begin:
@@ -371,10 +369,15 @@ def none_leave(core: SlurmCore, it: Partition) -> bool:
 
 
 @part
-def overlaps_plan(core: SlurmCore, placement: int, time: int) -> bool:
-    """Whether the slot at a time overlaps a reservation of the plan on the nodes PICKED."""
+def overlaps_plan(core: SlurmCore, placement: int, start: int, time: int) -> bool:
+    """Whether the slot at a time overlaps a reservation of the plan on the nodes PICKED.
+
+    They are free for as long as the job may run from the start that was tried.
+    """
+    it = core.slurm.partition[core.slurm.way[placement].partition]
     begin, end = span(core, placement, time)
-    return not is_free(core, core.slurm.partition[core.slurm.way[placement].partition], begin, end)
+    before, behind = min(start, end), max(begin, start + core.placements[placement].limit)
+    return not (is_free(core, it, begin, before) and is_free(core, it, behind, end))
 
 
 @part

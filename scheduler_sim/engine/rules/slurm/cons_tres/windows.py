@@ -6,7 +6,7 @@ common up to a record in the middle is kept from each of those before it on, and
 
 from __future__ import annotations
 
-from scheduler_sim.engine.core.bits import copy, keep_common
+from scheduler_sim.engine.core.bits import copy, keep_common, put_common
 from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.rules.slurm.cons_tres.state import ConsTresCore
 from scheduler_sim.engine.rules.slurm.node_space import last_second, record_at
@@ -29,8 +29,7 @@ def put_unreserved_from(core: ConsTresCore, placement: int, record: int, start: 
     """
     way, unreserved = core.slurm.way[placement], core.slurm.sets.unreserved
     it = core.slurm.partition[way.partition]
-    copy(unreserved, core.slurm.sets.up, it.low, it.high)
-    keep_common(unreserved, core.slurm.nodes.masks[way.mask], it.low, it.high)
+    put_common(unreserved, core.slurm.sets.up, core.slurm.nodes.masks[way.mask], it.low, it.high)
     if core.slurm.plan.record[record + 1].begin <= start:
         return  # behind the plan
     window = core.cons_tres.window
@@ -60,8 +59,8 @@ def _reach(core: ConsTresCore, it: Partition, record: int, last: int) -> None:
         window.middle = window.last = last
         copy(part.from_record[last], plan.space[plan.record[last].row], it.low, it.high)
         for i in range(last - 1, record - 1, -1):
-            copy(part.from_record[i], plan.space[plan.record[i].row], it.low, it.high)
-            keep_common(part.from_record[i], part.from_record[i + 1], it.low, it.high)
+            here, behind = plan.space[plan.record[i].row], part.from_record[i + 1]
+            put_common(part.from_record[i], here, behind, it.low, it.high)
     while window.last < last:
         if window.last == window.middle:
             copy(part.behind_middle, plan.space[plan.record[last].row], it.low, it.high)
