@@ -219,10 +219,8 @@ def shared_slot(
         if time < start:
             core.slurm.memory.self_change = 1
             time = start
-        overlaps = (
-            core.slurm.rules.overlap_first and time > now and overlaps_plan(core, placement, start, time)
-        )
-        if not overlaps:
+        tested_first = core.slurm.rules.overlap_first and time > now
+        if not (tested_first and overlaps_plan(core, placement, start, time)):
             at_once = time == now and none_leave(core, it)
             if at_once:
                 time = now if together else start_or_plan(core, row, placement, later)
@@ -235,7 +233,7 @@ def shared_slot(
                 return INF
             if is_out_of_sight(core, time) or not (at_once or may_plan(core, row, placement)):
                 return INF
-            if plan_is_full(core) or not overlaps_plan(core, placement, start, time):
+            if tested_first or plan_is_full(core) or not overlaps_plan(core, placement, start, time):
                 return time
         start = since = time if time > start else time + core.slurm.rules.bf_resolution
         record = record_at(core, start)
