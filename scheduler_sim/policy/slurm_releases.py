@@ -60,6 +60,12 @@ DIFFERENCES = (
         "26.05.3 slurmctld/acct_policy.c 2801, 2839",
     ),
     Difference(
+        "preempted_in_grace",
+        "24.05",
+        "a job that ends by itself in its GraceTime is preempted: PREEMPTED, or requeued if that is its mode",
+        "26.05.3 slurmctld/job_mgr.c 6196, 6270, proc_req.c 2418",
+    ),
+    Difference(
         "main_on_seconds",
         "23.11",
         "the main scheduler's passes begin on whole seconds, and see what happened before",

@@ -52,7 +52,7 @@ LONG = pytest.mark.long
         ("easy", 80, ()),
         pytest.param("fcfs", 76, (), marks=LONG),
         pytest.param("conservative", 116, (), marks=LONG),
-        pytest.param("slurm", 401, ("slurm.", "holds."), marks=LONG),
+        pytest.param("slurm", 402, ("slurm.", "holds."), marks=LONG),
     ],
 )
 def test_what_is_compiled(tmp_path, policy, most, rules):

@@ -244,6 +244,33 @@ def test_in_grace_it_goes_on_and_may_end_by_itself() -> None:
     assert (late["state"], late["end_time"]) == ("TIMEOUT", 104)
 
 
+@pytest.mark.parametrize(
+    ("version", "state", "late"), [("23.11", "COMPLETED", "TIMEOUT"), ("24.05", "PREEMPTED", "PREEMPTED")]
+)
+def test_since_24_05_one_that_ends_by_itself_in_grace_is_preempted(
+    version: str, state: str, late: str
+) -> None:
+    """Nothing of it had to be killed, so KillWait does not count: job 2 starts as its nodes are idle."""
+
+    def fate(grace: int) -> tuple[str, int, int, str]:
+        one, other, after = played(two(Preemptable("CANCEL", grace)), version=version).components.iloc
+        return one["state"], one["end_time"], other["start_time"] - one["end_time"], after["state"]
+
+    assert fate(70) == (state, 105, 0, "COMPLETED" if state == "PREEMPTED" else "PENDING")
+    assert fate(55) == (late, 105, 0, "COMPLETED")
+    assert fate(15) == ("PREEMPTED", 60, 4, "COMPLETED")
+
+
+@pytest.mark.parametrize(
+    ("version", "runs"), [("23.11", []), ("24.05", [("PREEMPTED", 105), ("COMPLETED", 280)])]
+)
+def test_since_24_05_it_runs_again_where_it_is_requeued(version: str, runs: list[tuple[str, int]]) -> None:
+    result = played(two(Preemptable("REQUEUE", 70)), version=version)
+    assert result.components["state"].iloc[0] == "COMPLETED"
+    assert [*zip(result.runs["state"], result.runs["end_time"], strict=True)] == runs
+    assert list(result.runs["lost_s"]) == [101, 0][: len(runs)]
+
+
 def test_requeued_it_runs_to_its_end() -> None:
     result = played(two(mode="REQUEUE"))
     first = result.components.iloc[0]

@@ -155,7 +155,7 @@ def happen(core: Core, event: int) -> None:
 def run_out(core: Core, row: int) -> None:
     """A running job reaches its end by itself or by its limit."""
     killed = core.placements[core.jobs[row].placed].killed
-    if killed == BY_LIMIT and is_ended_otherwise(core, row):
+    if is_ended_otherwise(core, row, killed == BY_LIMIT):
         return
     if core.jobs[row].fails and killed != BY_LIMIT:
         finish(core, row, FAILED)
@@ -164,8 +164,8 @@ def run_out(core: Core, row: int) -> None:
 
 
 @question
-def is_ended_otherwise(core: Core, row: int) -> bool:
-    """Whether a rule has ended a job whose time is over, so that it is no TIMEOUT."""
+def is_ended_otherwise(core: Core, row: int, killed: bool) -> bool:
+    """Whether a rule has ended a job at its own end, or when its time is over, in a state of its own."""
     return False
 
 

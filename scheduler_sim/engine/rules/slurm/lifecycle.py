@@ -155,7 +155,14 @@ def complete(core: SlurmCore, row: int, planned: int) -> bool:
 def _ended_by_itself(core: SlurmCore, row: int) -> bool:
     """Whether a job came to its end, and was not ended by others in that very second."""
     state = core.jobs[row].state
-    return bool(state in (COMPLETED, TIMEOUT) or (state == FAILED and core.jobs[row].fails))
+    ended = state in (COMPLETED, TIMEOUT) or (state == FAILED and core.jobs[row].fails)
+    return bool(ended or ends_in_grace(core, row))
+
+
+@question
+def ends_in_grace(core: SlurmCore, row: int) -> bool:
+    """Whether a job that counts as preempted came to its end by itself in its grace."""
+    return False
 
 
 @question
@@ -185,7 +192,7 @@ def _is_killed(core: SlurmCore, row: int) -> bool:
     state = core.jobs[row].state
     if state == TIMEOUT:
         return bool(core.placements[core.jobs[row].placed].killed != PAST_LIMIT)
-    return bool(state not in (COMPLETED, FAILED))
+    return bool(state not in (COMPLETED, FAILED) and not ends_in_grace(core, row))
 
 
 @part

@@ -71,6 +71,7 @@ class SlurmRules:
     leaves_by_cpus: int  # 1 = whether a leaf holds a job goes by its CPUs, too
     near_leaves_first: int  # 1 = a nearer leaf that suffices comes first
     window_kept: int  # 1 = no job is tried behind the window
+    preempted_in_grace: int  # 1 = so is a job that ends by itself in its grace
     ends_rounded_up: int  # 1 = the end of a slot in the plan is rounded up
     plans_know_nodes: int  # 1 = limits count a node of a plan once that counts already
     ranked_at_requeue: int  # 1 = a job that is requeued gets a priority as if it were submitted

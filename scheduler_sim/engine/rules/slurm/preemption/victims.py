@@ -14,9 +14,9 @@ from scheduler_sim.engine.core.jit import part
 from scheduler_sim.engine.core.lifecycle import finish, forget_run, is_ended_otherwise, vacate
 from scheduler_sim.engine.core.limits import forget_end, plan_end, time_granted
 from scheduler_sim.engine.core.moments import begins_late, placed_anew, stopped
-from scheduler_sim.engine.core.state import HELD, INF, PREEMPTED
+from scheduler_sim.engine.core.state import BY_LIMIT, HELD, INF, PREEMPTED
 from scheduler_sim.engine.rules.lost_runs import write_down
-from scheduler_sim.engine.rules.slurm.lifecycle import requeue
+from scheduler_sim.engine.rules.slurm.lifecycle import ends_in_grace, requeue
 from scheduler_sim.engine.rules.slurm.main_pass import cannot_start
 from scheduler_sim.engine.rules.slurm.nodes import picked_from
 from scheduler_sim.engine.rules.slurm.preemption.candidates import (
@@ -172,12 +172,26 @@ def until_grace_is_over(core: PreemptionCore, row: int, placement: int) -> int:
 
 
 @on(is_ended_otherwise, "preemption")
-def grace_is_over(core: PreemptionCore, row: int) -> bool:
-    """The look for jobs past their time finds one that is preempted, whoever still needs its nodes."""
+def grace_is_over(core: PreemptionCore, row: int, killed: bool) -> bool:
+    """The look for jobs past their time finds one that is preempted, whoever still needs its nodes.
+
+    Since 24.05 one that ends by itself in its grace is preempted as well.
+    """
     if core.preemption.job[row].grace_end == INF:
+        return False
+    if not (killed or core.slurm.rules.preempted_in_grace):
         return False
     end_preempted(core, row)
     return True
+
+
+@on(ends_in_grace, "preemption")
+def has_grace(core: PreemptionCore, row: int) -> bool:
+    """It has come to its own end."""
+    if not core.slurm.rules.preempted_in_grace or core.preemption.job[row].grace_end == INF:
+        return False
+    it = core.placements[core.jobs[row].placed]
+    return bool(it.killed != BY_LIMIT and core.clock.now >= core.jobs[row].start + it.duration)
 
 
 @on(stopped, "preemption")
