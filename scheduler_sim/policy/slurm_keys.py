@@ -70,8 +70,8 @@ WITH_LIMITS = ("limits", "safe", "all")
 """Words of AccountingStorageEnforce under which Slurm counts what limits are held to."""
 
 NOT_NORMALISED = ("NO_NORMAL_ASSOC", "NO_NORMAL_PART", "NO_NORMAL_QOS", "NO_NORMAL_TRES")
-OF_VERSION = {"bf_max_job_test": 500, "requeue_delay_s": 121}
-OF_19_05 = {"bf_max_job_test": 100, "requeue_delay_s": 1201}
+OF_VERSION = {"bf_max_job_test": 500, "cred_expire": 120}
+OF_19_05 = {"bf_max_job_test": 100, "cred_expire": 1200}
 """What differs between the versions where nothing is said."""
 
 LATENCIES = {
@@ -410,6 +410,15 @@ class SlurmKeys(Keys):
     PreemptExemptTime: Seconds = Field(
         default=0, description="how long a job must have run before it may be preempted"
     )
+    cred_expire: OptionalSeconds = Field(
+        default=None,
+        description="of AuthInfo: how long a credential is valid; a requeued job waits a second more;"
+        " by default 120, in 19.05 1200",
+    )
+    requeue_delay: OptionalSeconds = Field(
+        default=None,
+        description="since 25.11, for requeued jobs in place of cred_expire, which is the default",
+    )
     JobRequeue: Flag = Field(default=True, description="whether a job that does not state it may be requeued")
     preempt_youngest_first: Flag = Field(
         default=False, description="the job that started last is preempted first, not the smallest one"
@@ -532,7 +541,9 @@ class SlurmKeys(Keys):
         " backfill, that one does not see the ends of the same second (ours)",
     )
     requeue_delay_s: OptionalSeconds = Field(
-        default=None, description="time until a requeued job is eligible (ours; fixed in Slurm)"
+        default=None,
+        description="time until a requeued job is eligible; by default a second more than requeue_delay, else"
+        " than cred_expire (ours)",
     )
     fixed_nodes: Flag = Field(
         default=True, description="false: reservations hold numbers of nodes, not certain nodes (ours)"
@@ -632,6 +643,11 @@ class SlurmKeys(Keys):
             return self.settled("bf_max_job_test")
         if name == "launch_s" and self.looks_first == "backfill":
             return 0
+        if name == "requeue_delay_s":
+            read = "requeue_delay" if self.differs("requeue_delay_read") else "cred_expire"
+            return self.settled(read) + 1
+        if name == "requeue_delay":
+            return self.settled("cred_expire")
         by_version = OF_19_05 if self.version == "19.05" else OF_VERSION
         return {**by_version, **LATENCIES[self.latency], **OF_POWER_SAVING}[name]
 

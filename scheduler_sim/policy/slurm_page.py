@@ -33,7 +33,7 @@ UNITS = {
     " KillWait PreemptExemptTime MessageTimeout SchedulerTimeSlice"
     " PriorityMaxAge PriorityCalcPeriod PriorityDecayHalfLife"
     " epoch epilog_s launch_s max_switch_wait SuspendTime SuspendTimeout ResumeTimeout power_save_interval"
-    " killed_epilog_s limit_check_s starts_before_s requeue_delay_s",
+    " killed_epilog_s limit_check_s starts_before_s requeue_delay_s requeue_delay cred_expire",
     "ms": "killed_epilog_ms main_wait_ms",
     "µs": "sched_min_interval",
     "minutes": "bf_window OverTimeLimit",

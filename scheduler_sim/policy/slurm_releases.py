@@ -129,6 +129,12 @@ DIFFERENCES = (
         "26.05.3 cons_tres/job_test.c 2668, 2886",
     ),
     Difference(
+        "requeue_delay_read",
+        "25.11",
+        "requeue_delay says when a requeued job is eligible, in place of cred_expire",
+        "26.05.3 slurmctld/job_mgr.c 16764",
+    ),
+    Difference(
         "first_that_fits",
         "26.05",
         "a job that may have one node takes the first that fits, by weight and number, not the tightest",

@@ -103,3 +103,25 @@ def test_whole_nodes_of_any_release_have_a_result_that_holds(version: str) -> No
     result = Simulation(System.homogeneous(4), workload, policy).run()
     result.check()
     assert ("node_list" in result.components) == (version != "22.05")
+
+
+@pytest.mark.parametrize(
+    ("keys", "wait"),
+    [
+        ({}, 121),
+        ({"version": "19.05"}, 1201),
+        ({"cred_expire": 10}, 11),
+        ({"cred_expire": 10, "requeue_delay": 3, "version": "25.05"}, 11),
+        ({"cred_expire": 10, "requeue_delay": 3, "version": "25.11"}, 4),
+        ({"cred_expire": 10, "requeue_delay_s": 7}, 7),
+    ],
+)
+def test_how_long_a_requeued_job_waits(keys: dict[str, Any], wait: int) -> None:
+    assert SlurmKeys(**keys).settled("requeue_delay_s") == wait
+
+
+def test_a_parameter_that_a_release_does_not_read_is_warned_of() -> None:
+    slurm = {"requeue_delay": 3, "version": "25.05"}
+    one = Workload.from_columns(nodes=[1], submit_time=[0], run_time=[1], time_limit=[1])
+    with pytest.warns(UserWarning, match="requeue_delay: Slurm 25.05 does not read it"):
+        Simulation(System.homogeneous(1), one, Policy(backfill="slurm", slurm=slurm))

@@ -80,8 +80,6 @@ def policy_of(name: str, origin: int, keys: Mapping[str, Any]) -> Policy:
 def simulation_of(case: Case, origin: int, **keys: Any) -> Simulation:
     """The case, to be run."""
     system = _with_reservations(site_of(case.name)[1], case)
-    if "cred_expire" in case.conf.get("AuthInfo", ""):
-        keys = {"requeue_delay_s": int(case.conf["AuthInfo"].partition("cred_expire=")[2]) + 1} | keys
     policy = policy_of(case.name, origin, keys)
     return Simulation(system, workload_of(case), policy, events=events_of(case))
 

@@ -841,6 +841,27 @@ def test_words_of_what_is_given_out_that_change_nothing_here_are_listed(tmp_path
     }
 
 
+CREDENTIALS = [
+    ("cred_expire=10", 10),
+    ("socket=/run/m,cred_expire=300", 300),
+    ("ttl=60", None),
+    ("cred_expire=4", None),
+]
+
+
+@pytest.mark.parametrize(("info", "read"), CREDENTIALS)
+def test_a_credential_says_how_long_a_requeued_job_waits(tmp_path: Path, info: str, read: int | None) -> None:
+    found = site(tmp_path, f"AuthInfo={info}\n{NODES}PartitionName=p Nodes=ALL\n")
+    assert found.policy.get("cred_expire") == read
+    why = [one.why for one in found.ignored if one.key == "AuthInfo"]
+    assert why == ["less than 5 s, so Slurm takes its default"] * (info == "cred_expire=4")
+
+
+def test_since_25_11_a_parameter_says_so(tmp_path: Path) -> None:
+    said = "SchedulerParameters=requeue_delay=30\n"
+    assert site(tmp_path, f"{said}{NODES}PartitionName=p Nodes=ALL\n").policy["requeue_delay"] == 30
+
+
 @pytest.mark.parametrize(
     ("words", "read"),
     [("CR_LLN", "CR_LLN,CR_CORE"), ("CR_ONE_TASK_PER_CORE", "CR_CORE"), ("CR_CPU", "CR_CPU")],

@@ -28,6 +28,7 @@ BOUNDS = {
     "bf_max_job_user_part": (0, MOST_OF_INT),
     "bf_window_linear": (1, MOST_OF_INT),
     "bf_job_part_count_reserve": (0, 100_000),
+    "requeue_delay": (0, MOST_OF_INT),
     "bf_min_age_reserve": (0, 2_592_000),
     "bf_min_prio_reserve": (1, 2**32 - 1),
     "batch_sched_delay": (0, MOST_OF_INT),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -36,6 +37,7 @@ from scheduler_sim.system.slurm_conf.values import (
     without_words,
 )
 
+SHORTEST_CREDENTIAL_S = 5
 NO_LIMIT_MIN = 10**9  # minutes: longer than any trace
 LISTS = ("SchedulerParameters", "DependencyParameters", "PreemptParameters")
 _ONCE_OF_THE_SCHEDULER = ("reorder_count", "strict_order", "youngest_first")
@@ -132,7 +134,7 @@ READERS: dict[str, Callable[[str], Any]] = {
 
 OWN_RULES = (
     *("AccountingStorageEnforce", "PriorityFlags", "PriorityWeightTRES", "JobDefaults"),
-    *("SelectTypeParameters", "TopologyPlugin", "TopologyParam", "PreemptMode"),
+    *("SelectTypeParameters", "TopologyPlugin", "TopologyParam", "PreemptMode", "AuthInfo"),
 )
 
 _SPELLING = {name.lower(): name for name in (*READERS, *LISTS, *OWN_RULES)}
@@ -163,6 +165,8 @@ def read_policy_key(pair: Pair, notes: Notes) -> dict[str, Any]:
     if name == "PreemptMode":
         note_within(pair, notes)
         return {name: without_words(pair.value, WITHIN_OR_PRIORITY).upper() or "OFF"}
+    if name == "AuthInfo":
+        return _credential(pair, notes)
     if name == "JobDefaults":
         return notes.read(pair, job_defaults, dict[str, Any]())
     found = notes.read(pair, READERS[name], None)
@@ -213,6 +217,17 @@ def _selected(pair: Pair, notes: Notes) -> str:
             "CR_CORE" + "_MEMORY" * ("CR_MEMORY" in words),
         ]
     return ",".join(filter(None, words))
+
+
+def _credential(pair: Pair, notes: Notes) -> dict[str, int]:
+    """How long a credential is valid, and with it how long a requeued job waits (interfaces/cred.c 127)."""
+    found = re.search(r"cred_expire=([0-9]{0,9})", pair.value)
+    if found is None:
+        return {}
+    if int(found[1] or 0) < SHORTEST_CREDENTIAL_S:
+        notes.ignore(pair, f"less than {SHORTEST_CREDENTIAL_S} s, so Slurm takes its default")
+        return {}
+    return {"cred_expire": int(found[1])}
 
 
 def _flags(kept: str, pair: Pair, notes: Notes) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import get_type_hints
 
 import numpy as np
@@ -41,6 +42,9 @@ def _write_rules(core: FullCore, keys: SlurmKeys, system: System) -> None:
     slurm.rules.sched_interval = max(keys.sched_interval, 0)
     slurm.rules.sched_min_interval = keys.sched_min_interval // 1_000_000
     slurm.rules.grouped = keys.grouped_ends and keys.SelectType != "select/linear"
+    if keys.requeue_delay is not None and not keys.differs("requeue_delay_read"):
+        said = f"policy.slurm.requeue_delay: Slurm {keys.version} does not read it: since 25.11"
+        warnings.warn(said, UserWarning, stacklevel=2)
     for name in OF_RULES:
         setattr(slurm.rules, name, keys.differs(name))
     slurm.rules.plans_started = keys.plans_started
