@@ -72,9 +72,9 @@ def _of_line(line: bytes, below: bytes) -> str | None:
 
 def _of_json(start: bytes) -> str | None:
     """Return what a text of mappings is: all of sacct in one, or one a line."""
-    from scheduler_sim.workload.sacct_json import is_json_of_sacct
+    from scheduler_sim.workload.slurm_json import is_json_of_jobs
 
-    if is_json_of_sacct(start):
+    if is_json_of_jobs(start):
         return "sacct"
     first = start.lstrip().split(b"\n", 1)[0]
     try:

@@ -10,7 +10,7 @@ import csv
 import io
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
@@ -22,9 +22,10 @@ from scheduler_sim.output.rule import head
 from scheduler_sim.workload.left_out import JobsLeftOut, LeftOut
 from scheduler_sim.workload.lines import read_blocks
 from scheduler_sim.workload.sacct_header import Header, header_in, split
-from scheduler_sim.workload.sacct_json import is_json_of_sacct, rows_of_json
+from scheduler_sim.workload.sacct_json import rows_of_json
 from scheduler_sim.workload.sacct_rows import INNER, SEPARATOR, Layout, NoRow
 from scheduler_sim.workload.sacct_text import ENDED, UNFINISHED
+from scheduler_sim.workload.slurm_json import is_json_of_jobs
 
 AS_IT_IS_READ = (
     "sacct --parsable2"
@@ -39,6 +40,11 @@ _WORDS_OF_STATES = frozenset(word.encode() for word in (*ENDED, *UNFINISHED))
 _FEW_FIELDS = 3
 _TEXT_LINES = 50
 """So many lines a text may have."""
+
+
+def is_json(path: str | Path) -> bool:
+    """Whether a file begins as what Slurm's commands print of jobs with ``--json``."""
+    return os.path.isfile(path) and is_json_of_jobs(head(Path(path)))
 
 
 def has_header(path: str | Path) -> bool:
@@ -109,8 +115,8 @@ def read_dump(
     Unless such rows are left out. Blank lines, and the header where files were joined, are passed over.
     ``called`` : columns that another command calls otherwise, by its names.
     """
-    if os.path.isfile(path) and is_json_of_sacct(head(Path(path))):
-        return _of_json(path, name, left)
+    if is_json(path):
+        return dump_of(*rows_of_json(path, name, left))
     blocks = read_blocks(path, left)
     comments, header, line, block = _head(next(blocks), name)
     names = _names(header, name, line)
@@ -132,9 +138,8 @@ def read_dump(
     return dump
 
 
-def _of_json(path: str | Path, name: str, left: LeftOut) -> Dump:
-    """Read what sacct --json prints; the number of a row is its place in the list."""
-    names, jobs, steps = rows_of_json(path, name, left)
+def dump_of(names: Sequence[str], jobs: Mapping[int, list[str]], steps: int = 0) -> Dump:
+    """Return jobs that were printed as JSON; the number of a row is its place in the list."""
     rows = "\n".join("|".join(_one_line(word) for word in job) for job in jobs.values()) + "\n"
     dump = Dump([column.lower() for column in names], [], rows.encode("utf-8", "replace"), steps=steps)
     dump.numbers = np.array(list(jobs), dtype=np.int64)

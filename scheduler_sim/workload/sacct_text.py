@@ -239,14 +239,21 @@ def gres(text: str) -> Tres:
 
     Examples
     --------
-    >>> [tuple(gres(text))[3:6] for text in ("gpu", "gpu:a100:2(S:0-1),nvme:1", "gpu:0")]
+    >>> [tuple(gres(text))[3:6] for text in ("gpu", "gpu:a100:2(S:0-1),nvme:1", "gres/gpu:0")]
     [(1, '', ''), (2, 'gres/nvme:1', 'gpu:a100'), (0, '', '')]
     """
     gpus, others, types = -1, [], dict[str, None]()
     for part in re.split(r",(?![^(]*\))", text.strip()):
         if says_nothing(part) or part.strip().isdigit():
             continue
-        name, *rest = re.sub(r"\(.*?\)", "", part).strip().lower().removeprefix("gres:").split(":")
+        name, *rest = (
+            re.sub(r"\(.*?\)", "", part)
+            .strip()
+            .lower()
+            .removeprefix("gres:")
+            .removeprefix("gres/")
+            .split(":")
+        )
         number = count(rest[-1]) if rest and _COUNT.fullmatch(rest[-1]) else 1
         if name == "gpu":
             gpus = max(gpus, 0) + number

@@ -19,9 +19,10 @@ from scheduler_sim.units import DAY
 from scheduler_sim.workload import sacct_text as text
 from scheduler_sim.workload.left_out import LeftOut
 from scheduler_sim.workload.sacct_columns import Columns
-from scheduler_sim.workload.sacct_lines import Dump, has_header, read_dump
+from scheduler_sim.workload.sacct_lines import Dump, dump_of, has_header, is_json, read_dump
 from scheduler_sim.workload.sacct_parts import parts_of_nodes
 from scheduler_sim.workload.source import TraceSource
+from scheduler_sim.workload.squeue_json import rows_of_queue
 from scheduler_sim.workload.table import Workload
 
 COMMAND = 'squeue --array --format="%i|%u|%a|%q|%P|%T|%M|%S|%l|%D|%C|%V|%r|%N|%j"'
@@ -99,7 +100,7 @@ class Queue:
 
 
 def read_squeue(path: str | Path) -> Queue:
-    """Read what squeue printed with its header and ``|`` between columns, plain or packed.
+    """Read what squeue printed with its header and ``|`` between columns, or as JSON; plain or packed.
 
     Raises
     ------
@@ -107,11 +108,11 @@ def read_squeue(path: str | Path) -> Queue:
         with file, line, field, value and what is allowed, for all that cannot be read.
     """
     name = str(path)
-    if not has_header(path):
+    if not (is_json(path) or has_header(path)):
         raise TraceError(
             "no header of squeue with | between columns", file=name, allowed=f"what {COMMAND} prints"
         )
-    dump = read_dump(path, name, LeftOut(), _CALLED)
+    dump = _of_json(path, name) if is_json(path) else read_dump(path, name, LeftOut(), _CALLED)
     reasons = [text.strip("() ") for text in _texts(dump, "reason")]
     nodes = _texts(dump, "nodelist") if "nodelist" in dump.columns else _texts(dump, "nodelist(reason)")
     columns = Columns(dump, name)
@@ -122,6 +123,11 @@ def read_squeue(path: str | Path) -> Queue:
         return _queue(columns, reasons, nodes, name)
     except TraceError as error:
         raise _as_squeue_calls_it(columns.mistakes() or error) from None
+
+
+def _of_json(path: str | Path, name: str) -> Dump:
+    names, rows = rows_of_queue(path, name)
+    return dump_of([_CALLED.get(column, column) for column in map(str.lower, names)], rows)
 
 
 def _as_squeue_calls_it(error: TraceError) -> TraceError:

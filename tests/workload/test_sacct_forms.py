@@ -305,7 +305,7 @@ def test_json_of_sacct(tmp_path, set_numbers, indent, name):
 def test_json_that_is_none_of_sacct(tmp_path):
     for text, told in (
         ('{"jobs": [', "cannot be read as JSON"),
-        ('{"jobs": [{"job_id": 7, "nodes": "n1"}]}', "jobs without their times"),
+        ('{"jobs": [{"job_id": 7, "nodes": "n1"}]}', "jobs without time: this may be of another command"),
         ('{"jobs": [{"job_id": "x", "time": {}}]}', "job 1 of the list cannot be read"),
         ('{"jobs": []}', "no records"),
     ):
