@@ -300,9 +300,49 @@ class Words(Arrays):
         pass
 
 
+@numba.njit
+def most_first(nodes: int) -> int:
+    return -nodes
+
+
+@compiled
+class ByKey(Arrays):
+    def schedule(self, view: Any) -> None:
+        for job in sorted(view.queue, key=lambda job: job.nodes):
+            view.start(job)
+
+
+@compiled
+class SortsByKey(Arrays):
+    def schedule(self, view: Any) -> None:
+        nodes = [job.nodes for job in view.queue]
+        nodes.sort(key=most_first)
+
+
+@compiled
+class Maps(Arrays):
+    def schedule(self, view: Any) -> None:
+        for nodes in map(most_first, [job.nodes for job in view.queue]):
+            self.row[0] += nodes
+
+
+@compiled
+class Filters(Arrays):
+    def schedule(self, view: Any) -> None:
+        for nodes in filter(lambda nodes: nodes > 1, [job.nodes for job in view.queue]):
+            self.row[0] += nodes
+
+
+GIVEN = "key=, map and filter call a function of yours"
+
+
 @pytest.mark.parametrize(
     ("kind", "text"),
     [
+        (ByKey, f"{line_of(ByKey, 3)}: .*{GIVEN}"),
+        (SortsByKey, f"{line_of(SortsByKey, 4)}: .*{GIVEN}"),
+        (Maps, f"{line_of(Maps, 3)}: .*{GIVEN}"),
+        (Filters, f"{line_of(Filters, 3)}: .*{GIVEN}"),
         (BecomesAFloat, f"{line_of(BecomesAFloat, 3)}: .*self.result is an int when the object is created"),
         (Rounds, f"{line_of(Rounds, 3)}: .*to a number of digits"),
         (Another, f"{line_of(Another, 3)}: .*self.row stays the same array; allowed: self.row\\[:\\] = "),

@@ -32,6 +32,7 @@ from numba.core.typed_passes import BaseNativeLowering, NativeLowering
 from scheduler_sim.engine.compiler import python_rules as rules
 from scheduler_sim.engine.compiler.assigned import is_nothing, is_same_variable, maybe_unassigned
 from scheduler_sim.engine.compiler.compile import whatever_the_number
+from scheduler_sim.engine.compiler.function_arguments import before_types
 from scheduler_sim.engine.compiler.linking import PartCompiler
 from scheduler_sim.engine.compiler.outside import (
     CHECK_SIGNALS,
@@ -464,12 +465,12 @@ class UsersCompiler(PartCompiler):
     """Numba's, with the tests."""
 
     def define_pipelines(self) -> Any:
-        """Return Numba's own passes, but for one."""
+        """Return Numba's own passes, but for one, and one more."""
         made = super().define_pipelines()
         for pipeline in made:
             pipeline.passes = [
                 (_CheckedLowering, text) if step is NativeLowering else (step, text)
-                for step, text in pipeline.passes
+                for step, text in before_types(pipeline.passes)
             ]
             pipeline._finalized = False
             pipeline.finalize()
