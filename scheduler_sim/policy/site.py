@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,6 +27,25 @@ def read_site(path: str) -> Site | None:
     from scheduler_sim.system.slurm_conf.site import read_slurm_conf
 
     return read_slurm_conf(path, modelled=SlurmKeys.model_fields)
+
+
+def warn_of_left_keys(policy: Policy, path: str | Path) -> None:
+    """Warn of keys of a slurm.conf that policy slurm lacks: of a path only the machine is taken."""
+    site = read_site(str(path)) if policy.backfill == "slurm" else None
+    if site is None:
+        return
+    from scheduler_sim.system.slurm_conf.site import BY_DEFAULT
+
+    stated = {name for name, place in site.places.items() if place != BY_DEFAULT}
+    left = sorted(stated - policy.slurm.model_fields_set)
+    if left:
+        named = ", ".join(left[:3]) + ", ..." * (len(left) > 3)
+        warnings.warn(
+            f"{path}: only its machine is taken; policy slurm goes without {len(left)} of its keys ({named});"
+            " with them: scheduler-sim run, or slurm=read_slurm_conf(...).policy in the policy",
+            UserWarning,
+            stacklevel=3,
+        )
 
 
 def read_folder(path: str) -> SiteFolder:

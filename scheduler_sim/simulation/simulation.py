@@ -24,6 +24,7 @@ from scheduler_sim.placement.parts import PARTS
 from scheduler_sim.placement.placements import Placements
 from scheduler_sim.placement.table import expand
 from scheduler_sim.policy.policy import Policy
+from scheduler_sim.policy.site import warn_of_left_keys
 from scheduler_sim.result.result import Result
 from scheduler_sim.simulation import outcome
 from scheduler_sim.simulation.actions import CHANGED_LIMITS
@@ -140,6 +141,8 @@ class Simulation(Branching):
                 " Slurm would take the first that fits; allowed here: applications.sizes: own in the models"
             )
         self.system, systems = _opened(system, "system", read_system)
+        if isinstance(system, str | Path):
+            warn_of_left_keys(self.policy, system)
         self._inputs: list[outcome.Input] = [*systems]
         if reservations:
             self.system = replace(self.system, reservations=(*self.system.reservations, *reservations))
