@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from scheduler_sim.system.reservations import ReservationKeys
     from scheduler_sim.system.site_folder import SiteFolder
     from scheduler_sim.system.slurm_conf.site import Site
+    from scheduler_sim.system.system import System
 
 
 def read_site(path: str) -> Site | None:
@@ -29,11 +30,13 @@ def read_site(path: str) -> Site | None:
     return read_slurm_conf(path, modelled=SlurmKeys.model_fields)
 
 
-def warn_of_left_keys(policy: Policy, path: str | Path) -> None:
-    """Warn of keys of a slurm.conf that policy slurm lacks: of a path only the machine is taken."""
+def read_machine(path: str | Path, policy: Policy) -> System:
+    """Read a system file; of a slurm.conf only the machine, and warn of its keys that policy slurm lacks."""
     site = read_site(str(path)) if policy.backfill == "slurm" else None
     if site is None:
-        return
+        from scheduler_sim.system.read_system import read_system
+
+        return read_system(path)
     from scheduler_sim.system.slurm_conf.site import BY_DEFAULT
 
     stated = {name for name, place in site.places.items() if place != BY_DEFAULT}
@@ -44,8 +47,9 @@ def warn_of_left_keys(policy: Policy, path: str | Path) -> None:
             f"{path}: only its machine is taken; policy slurm goes without {len(left)} of its keys ({named});"
             " with them: scheduler-sim run, or slurm=read_slurm_conf(...).policy in the policy",
             UserWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
+    return site.system
 
 
 def read_folder(path: str) -> SiteFolder:

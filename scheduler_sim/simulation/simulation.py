@@ -24,7 +24,7 @@ from scheduler_sim.placement.parts import PARTS
 from scheduler_sim.placement.placements import Placements
 from scheduler_sim.placement.table import expand
 from scheduler_sim.policy.policy import Policy
-from scheduler_sim.policy.site import warn_of_left_keys
+from scheduler_sim.policy.site import read_machine
 from scheduler_sim.result.result import Result
 from scheduler_sim.simulation import outcome
 from scheduler_sim.simulation.actions import CHANGED_LIMITS
@@ -56,7 +56,6 @@ from scheduler_sim.simulation.switching import switching_of, switching_under_slu
 from scheduler_sim.simulation.units import find_units
 from scheduler_sim.simulation.unlisted import not_enforced, without_unlisted
 from scheduler_sim.simulation.written import longer_timeline, own_timeline
-from scheduler_sim.system.read_system import read_system
 from scheduler_sim.system.system import System
 from scheduler_sim.units import MINUTE
 from scheduler_sim.workload.fields import SEVERAL
@@ -140,9 +139,7 @@ class Simulation(Branching):
                 f"policy.backfill: found 'slurm' with models {self.models.name} that offer sizes, of which"
                 " Slurm would take the first that fits; allowed here: applications.sizes: own in the models"
             )
-        self.system, systems = _opened(system, "system", read_system)
-        if isinstance(system, str | Path):
-            warn_of_left_keys(self.policy, system)
+        self.system, systems = _opened(system, "system", partial(read_machine, policy=self.policy))
         self._inputs: list[outcome.Input] = [*systems]
         if reservations:
             self.system = replace(self.system, reservations=(*self.system.reservations, *reservations))

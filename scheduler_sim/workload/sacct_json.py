@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from scheduler_sim.workload.left_out import LeftOut
-from scheduler_sim.workload.slurm_json import Job, at, number_of, read_json, rows_of, text_of, word_of
+from scheduler_sim.workload.slurm_json import Job, at, number_of, plain, read_json, rows_of, text_of, word_of
 
 
 def rows_of_json(path: str | Path, name: str, left: LeftOut) -> tuple[list[str], dict[int, list[str]], int]:
@@ -88,10 +88,6 @@ def _exit_code(job: Job) -> str:
     return f"{code or 0}:{number or 0}"
 
 
-def _plain(*keys: str) -> Callable[[Job], str]:
-    return lambda job: word_of(at(job, *keys))
-
-
 def _account(job: Job) -> str:
     return word_of(job.get("account")) or word_of(at(job, "association", "account"))
 
@@ -103,13 +99,13 @@ def _user(job: Job) -> str:
 _COLUMNS: dict[str, Callable[[Job], Any]] = {
     "JobID": _job_id,
     "JobIDRaw": lambda job: number_of(job["job_id"]),
-    "JobName": _plain("name"),
+    "JobName": plain("name"),
     "User": _user,
-    "Group": _plain("group"),
+    "Group": plain("group"),
     "Account": _account,
-    "QOS": _plain("qos"),
-    "Partition": _plain("partition"),
-    "State": _plain("state", "current"),
+    "QOS": plain("qos"),
+    "Partition": plain("partition"),
+    "State": plain("state", "current"),
     "Submit": _time("submission"),
     "Eligible": _time("eligible"),
     "Start": _time("start"),
@@ -122,10 +118,10 @@ _COLUMNS: dict[str, Callable[[Job], Any]] = {
     "ReqTRES": _tres("requested"),
     "AllocTRES": _tres("allocated"),
     "ExitCode": _exit_code,
-    "Constraints": _plain("constraints"),
-    "Licenses": _plain("licenses"),
-    "Reservation": _plain("reservation", "name"),
+    "Constraints": plain("constraints"),
+    "Licenses": plain("licenses"),
+    "Reservation": plain("reservation", "name"),
     "Restarts": lambda job: number_of(job.get("restart_cnt")),
-    "SubmitLine": _plain("submit_line"),
+    "SubmitLine": plain("submit_line"),
 }
 """Columns of ``sacct --parsable2``, and where they stand."""

@@ -119,6 +119,11 @@ def word_of(said: Any) -> str:
     return "" if said is None else str(said)
 
 
+def plain(*keys: str) -> Callable[[Job], str]:
+    """Return what reads the word under keys within keys."""
+    return lambda job: word_of(at(job, *keys))
+
+
 def text_of(value: Any) -> str:
     """Return a text; of nothing an empty one."""
     return "" if value is None else str(value)

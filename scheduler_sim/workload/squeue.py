@@ -108,11 +108,14 @@ def read_squeue(path: str | Path) -> Queue:
         with file, line, field, value and what is allowed, for all that cannot be read.
     """
     name = str(path)
-    if not (is_json(path) or has_header(path)):
+    if is_json(path):
+        dump = _of_json(path, name)
+    elif has_header(path):
+        dump = read_dump(path, name, LeftOut(), _CALLED)
+    else:
         raise TraceError(
             "no header of squeue with | between columns", file=name, allowed=f"what {COMMAND} prints"
         )
-    dump = _of_json(path, name) if is_json(path) else read_dump(path, name, LeftOut(), _CALLED)
     reasons = [text.strip("() ") for text in _texts(dump, "reason")]
     nodes = _texts(dump, "nodelist") if "nodelist" in dump.columns else _texts(dump, "nodelist(reason)")
     columns = Columns(dump, name)

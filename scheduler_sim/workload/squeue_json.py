@@ -13,7 +13,7 @@ from scheduler_sim.errors import TraceError
 from scheduler_sim.units import DAY, HOUR, MINUTE
 from scheduler_sim.workload.left_out import LeftOut
 from scheduler_sim.workload.memory import check_memory
-from scheduler_sim.workload.slurm_json import Job, at, number_of, read_json, rows_of, word_of
+from scheduler_sim.workload.slurm_json import Job, number_of, plain, read_json, rows_of, word_of
 
 _BYTES_A_TASK = 2000  # of memory, as a row
 _ASKED = "asked at"
@@ -126,17 +126,13 @@ def _time(key: str) -> Callable[[Job], Any]:
     return lambda job: number_of(job.get(key)) or "N/A"
 
 
-def _plain(key: str) -> Callable[[Job], Any]:
-    return lambda job: word_of(at(job, key))
-
-
 _COLUMNS: dict[str, Callable[[Job], Any]] = {
     "JOBID": _job_id,
-    "USER": _plain("user_name"),
-    "GROUP": _plain("group_name"),
-    "ACCOUNT": _plain("account"),
-    "QOS": _plain("qos"),
-    "PARTITION": _plain("partition"),
+    "USER": plain("user_name"),
+    "GROUP": plain("group_name"),
+    "ACCOUNT": plain("account"),
+    "QOS": plain("qos"),
+    "PARTITION": plain("partition"),
     "STATE": _state,
     "TIME": _elapsed,
     "START_TIME": _time("start_time"),
@@ -146,10 +142,10 @@ _COLUMNS: dict[str, Callable[[Job], Any]] = {
     "MIN_MEMORY": _memory,
     "TRES_PER_NODE": _gpus,
     "SUBMIT_TIME": _time("submit_time"),
-    "REASON": _plain("state_reason"),
-    "NODELIST": _plain("nodes"),
-    "FEATURES": _plain("features"),
-    "LICENSES": _plain("licenses"),
-    "NAME": _plain("name"),
+    "REASON": plain("state_reason"),
+    "NODELIST": plain("nodes"),
+    "FEATURES": plain("features"),
+    "LICENSES": plain("licenses"),
+    "NAME": plain("name"),
 }
 """Columns of ``squeue``, and where they stand."""

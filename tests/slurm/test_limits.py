@@ -514,10 +514,9 @@ def test_what_a_process_submits_is_refused_too() -> None:
     assert column(simulation.run(), "state") == ["COMPLETED", "REJECTED"]
 
 
-@pytest.mark.parametrize("ended", [True, False])
-def test_a_job_that_is_requeued_counts_as_submitted_again(ended: bool) -> None:
-    """Also if it had ended: as many as may wait or run are there, and the third is rejected."""
-    three = jobs(submit_time=[0, 100, 120], run_time=[5 if ended else 500, 500, 5], time_limit=600)
+def states_of_three(submit_time: list[int], run_time: list[int]) -> list[str]:
+    """Of three jobs, of which two may be submitted at a time; the first is requeued at 50."""
+    three = jobs(submit_time=submit_time, run_time=run_time, time_limit=600)
     keys = {"AccountingStorageEnforce": "limits", "accounts": {"a": {"limits": {"GrpSubmitJobs": 2}}}}
     simulation = Simulation(WHOLE, three, Policy(backfill="slurm", slurm=AT_ONCE | keys))
 
@@ -528,20 +527,16 @@ def test_a_job_that_is_requeued_counts_as_submitted_again(ended: bool) -> None:
     simulation.process(requeue())
     result = simulation.run()
     result.check()
-    assert column(result, "state") == ["COMPLETED", "COMPLETED", "REJECTED"]
+    return column(result, "state")
+
+
+@pytest.mark.parametrize("ended", [True, False])
+def test_a_job_that_is_requeued_counts_as_submitted_again(ended: bool) -> None:
+    """Also if it had ended: as many as may wait or run are there, and the third is rejected."""
+    states = states_of_three([0, 100, 120], [5 if ended else 500, 500, 5])
+    assert states == ["COMPLETED", "COMPLETED", "REJECTED"]
 
 
 def test_one_that_is_requeued_after_its_end_did_not_count_in_between() -> None:
     """So a third may be submitted then, and the check, which knows no such moment, takes no offence."""
-    three = jobs(submit_time=[0, 20, 30], run_time=[5, 500, 500], time_limit=600)
-    keys = {"AccountingStorageEnforce": "limits", "accounts": {"a": {"limits": {"GrpSubmitJobs": 2}}}}
-    simulation = Simulation(WHOLE, three, Policy(backfill="slurm", slurm=AT_ONCE | keys))
-
-    def requeue() -> Any:
-        yield simulation.env.timeout(50)
-        simulation.requeue(1)
-
-    simulation.process(requeue())
-    result = simulation.run()
-    result.check()
-    assert column(result, "state") == ["COMPLETED"] * 3
+    assert states_of_three([0, 20, 30], [5, 500, 500]) == ["COMPLETED"] * 3

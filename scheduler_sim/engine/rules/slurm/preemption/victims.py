@@ -177,9 +177,7 @@ def grace_is_over(core: PreemptionCore, row: int, killed: bool) -> bool:
 
     Since 24.05 one that ends by itself in its grace is preempted as well.
     """
-    if core.preemption.job[row].grace_end == INF:
-        return False
-    if not (killed or core.slurm.rules.preempted_in_grace):
+    if core.preemption.job[row].grace_end == INF or not (killed or core.slurm.rules.preempted_in_grace):
         return False
     end_preempted(core, row)
     return True
